@@ -1,0 +1,41 @@
+//! Every fixed capacity and bound, with its unit and why it is that number.
+
+use core::time::Duration;
+
+/// Bytes of a config file. The longest that people write by hand for a machine
+/// with 128 services is about 40 KiB.
+pub const CONFIG_BYTES: usize = 64 * 1024;
+
+/// Words of one command, environment entries of one service.
+pub const WORDS: usize = 64;
+
+/// Environment entries that a program gets: the service's own and the built-in.
+pub const ENVIRONMENT: usize = WORDS + 8;
+
+/// `[[mount]]` entries of a config.
+pub const MOUNTS: usize = 32;
+
+/// `[[directory]]` entries of a config.
+pub const DIRECTORIES: usize = 32;
+
+/// Bytes of the kernel command line: `COMMAND_LINE_SIZE` is 2,048 on x86-64
+/// and aarch64; some vendor kernels double it.
+pub const COMMAND_LINE_BYTES: usize = 4096;
+
+/// Bytes of one line of the kernel log: the kernel refuses a longer write to
+/// `/dev/kmsg` (`LOG_LINE_MAX` less its prefix).
+pub const LOG_LINE_BYTES: usize = 976;
+
+/// Bytes of a path: `PATH_MAX`, the terminating NUL included.
+pub const PATH_BYTES: usize = 4096;
+
+/// The shortest time between two starts of one service, whatever the config
+/// says: a host that dies at once must not take a processor for itself.
+pub const START_FLOOR: Duration = Duration::from_millis(10);
+
+/// Ctrl-Alt-Del pressed more often than this within [`IMPATIENT_WINDOW`] ends
+/// the machine at once (the convention of systemd).
+pub const IMPATIENT_PRESSES: u8 = 7;
+
+/// See [`IMPATIENT_PRESSES`].
+pub const IMPATIENT_WINDOW: Duration = Duration::from_secs(2);

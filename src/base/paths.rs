@@ -1,0 +1,18 @@
+//! Every path that host-init knows by itself.
+
+use core::ffi::CStr;
+
+/// The config, unless `host_init.config=` or `--config` names another.
+pub const CONFIG: &CStr = c"/etc/host-init.toml";
+
+/// The kernel's log, written a line at a time.
+pub const KMSG: &CStr = c"/dev/kmsg";
+
+/// The kernel's choice of console.
+pub const CONSOLE: &CStr = c"/dev/console";
+
+/// Where what host-init knows is told to others.
+pub const STATE: &CStr = c"/run/host-init";
+
+/// The root of the unified cgroup hierarchy (`cgroups(7)`).
+pub const CGROUP: &CStr = c"/sys/fs/cgroup";
