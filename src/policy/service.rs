@@ -1,0 +1,359 @@
+//! One service's life: started, up, asked to end, swept, down.
+//!
+//! ```text
+//!            start                  exit                 empty
+//!   Down ───────────▶ Up ───────────────────▶ Sweeping ─────────▶ Waiting ─▶ Up
+//!    ▲                │ stop                   ▲     │ empty,                 │
+//!    │                ▼            exit        │     │ no restart        stop │
+//!    │             Stopping ───────────────────┤     ▼                        │
+//!    │                │ too long               │    Down ◀────────────────────┘
+//!    │                ▼            exit        │
+//!    │              Killed ────────────────────┘
+//!    │                │ can't be killed
+//!    └───────────── Stuck: never started again while the old process is there
+//! ```
+//!
+//! The main process and what it leaves behind are stopped in that order: first
+//! the stop signal to the main process alone, since many programs end their own
+//! children better than we could; after its end TERM to the rest; KILL to all of
+//! them at the one deadline.
+
+use core::time::Duration;
+
+use crate::base::exit::Exit;
+use crate::base::signal::Signal;
+use crate::base::time::Instant;
+use crate::policy::backoff::{Backoff, Failures};
+use crate::policy::event::{Action, Actions, Cause, Report, ServiceId};
+use crate::policy::request::Haste;
+
+/// How a service is run, from the config.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// Whether it is started again after it ended.
+    pub restart: Restart,
+    /// What asks it to end.
+    pub stop_signal: Signal,
+    /// How long it may take to end.
+    pub stop_grace: Duration,
+    /// How long until it is started again.
+    pub backoff: Backoff,
+}
+
+/// Whether a service is started again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Restart {
+    /// Always, after its back-off.
+    Always,
+    /// Never: its end is the end of it.
+    Never,
+}
+
+/// Where a service is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Nothing runs, and nothing is going to by itself.
+    Down,
+    /// Its main process runs, as far as anybody knows.
+    Up {
+        /// When it was started.
+        since: Instant,
+    },
+    /// Its main process was asked to end, and has not yet.
+    Stopping {
+        /// When it is killed.
+        kill_at: Instant,
+    },
+    /// Everything of it was killed, and its main process is not gone yet.
+    Killed {
+        /// When it is given up.
+        give_up_at: Instant,
+    },
+    /// Its main process is gone; what it left behind was told to end.
+    Sweeping {
+        /// When the rest is killed, or given up when it was.
+        until: Instant,
+        /// Whether the rest was asked or killed.
+        by: Sweep,
+        /// What comes after.
+        next: Next,
+    },
+    /// It is started again when the wait is over.
+    Waiting {
+        /// When that is.
+        until: Instant,
+    },
+    /// Its main process can't be killed: the kernel holds it.
+    Stuck,
+}
+
+/// How the rest of a service was told to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sweep {
+    /// By TERM.
+    Asked,
+    /// By KILL.
+    Killed,
+}
+
+/// What comes after a service is empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// It stays down.
+    Stay,
+    /// It is started at this moment.
+    StartAt(Instant),
+}
+
+/// How long the kernel may take to end a killed process. Longer means that the
+/// process waits for a device that does not answer.
+const KILL_BOUND: Duration = Duration::from_secs(5);
+
+/// A service and its state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Service {
+    id: ServiceId,
+    rules: Rules,
+    state: State,
+    failures: Failures,
+    starts: u32,
+}
+
+impl Service {
+    /// A service that is down.
+    pub fn new(id: ServiceId, rules: Rules) -> Self {
+        Self {
+            id,
+            rules,
+            state: State::Down,
+            failures: Failures::default(),
+            starts: 0,
+        }
+    }
+
+    /// Starts it, unless something of it runs or waits already.
+    pub fn start(&mut self, now: Instant, actions: &mut Actions) {
+        match self.state {
+            State::Down | State::Waiting { .. } => {
+                self.state = State::Up { since: now };
+                self.starts = self.starts.saturating_add(1);
+                actions.push(Action::Start(self.id));
+            }
+            // A start now would make it two. One that is being stopped is
+            // started by the one who stopped it, when it is down.
+            State::Up { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. }
+            | State::Stuck => {}
+        }
+    }
+
+    /// Ends it: by its stop signal, or at once. Asked again, it has less time.
+    pub fn stop(&mut self, now: Instant, haste: Haste, actions: &mut Actions) {
+        let kill_at = match haste {
+            Haste::Orderly => now.after(self.rules.stop_grace),
+            Haste::AtOnce => now,
+        };
+        match self.state {
+            State::Down | State::Killed { .. } | State::Stuck => {}
+            State::Waiting { .. } => self.state = State::Down,
+            State::Up { .. } => match haste {
+                Haste::Orderly => {
+                    actions.push(Action::Signal(self.id, self.rules.stop_signal));
+                    // A stopped process does not see a signal until it goes on.
+                    actions.push(Action::Signal(self.id, Signal::CONT));
+                    self.state = State::Stopping { kill_at };
+                }
+                Haste::AtOnce => self.kill(now, actions),
+            },
+            State::Stopping { .. } | State::Sweeping { .. } => {
+                if let State::Sweeping { until, by, .. } = self.state {
+                    let next = Next::Stay;
+                    self.state = State::Sweeping { until, by, next };
+                }
+                self.hurry(now, kill_at, actions);
+            }
+        }
+    }
+
+    /// Kills it at `kill_at` if it is still there, unless that is later than what
+    /// it was given before.
+    pub fn hurry(&mut self, now: Instant, kill_at: Instant, actions: &mut Actions) {
+        match &mut self.state {
+            State::Stopping { kill_at: until }
+            | State::Sweeping {
+                until,
+                by: Sweep::Asked,
+                ..
+            } => *until = (*until).min(kill_at),
+            // These are killed already, or have nothing to kill.
+            State::Sweeping {
+                by: Sweep::Killed, ..
+            }
+            | State::Down
+            | State::Up { .. }
+            | State::Killed { .. }
+            | State::Waiting { .. }
+            | State::Stuck => {}
+        }
+        self.tick(now, actions);
+    }
+
+    /// Its main process ended, or could not be started.
+    pub fn exited(&mut self, now: Instant, exit: Exit, actions: &mut Actions) {
+        let (cause, by, until, next) = match self.state {
+            State::Up { since } => {
+                let wait = self
+                    .failures
+                    .count(&self.rules.backoff, exit, now.since(since));
+                let next = match self.rules.restart {
+                    Restart::Always => Next::StartAt(now.after(wait)),
+                    Restart::Never => Next::Stay,
+                };
+                (Cause::Itself, Sweep::Killed, now.after(KILL_BOUND), next)
+            }
+            State::Stopping { kill_at } => (Cause::Stop, Sweep::Asked, kill_at, Next::Stay),
+            State::Killed { give_up_at } => {
+                (Cause::Timeout, Sweep::Killed, give_up_at, Next::Stay)
+            }
+            // The kernel let go of it after all; nothing of it is left to sweep
+            // that was not killed with it.
+            State::Stuck => {
+                self.state = State::Down;
+                actions.push(Action::Record(self.id, exit, Cause::Timeout));
+                return;
+            }
+            // There is no main process in these, so there is nothing that could
+            // have ended.
+            State::Down | State::Sweeping { .. } | State::Waiting { .. } => return,
+        };
+        self.state = State::Sweeping { until, by, next };
+        actions.push(Action::Sweep(self.id, by.signal()));
+        actions.push(Action::Record(self.id, exit, cause));
+    }
+
+    /// Nothing of it is left.
+    pub fn emptied(&mut self, now: Instant, actions: &mut Actions) {
+        match self.state {
+            State::Sweeping { next, .. } => self.go_on(now, next, actions),
+            // Late word of a sweep that was given up, or of one before.
+            State::Down
+            | State::Up { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Waiting { .. }
+            | State::Stuck => {}
+        }
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Instant, actions: &mut Actions) {
+        match self.state {
+            State::Stopping { kill_at } if kill_at <= now => {
+                actions.push(Action::Report(Report::Stubborn(self.id)));
+                self.kill(now, actions);
+            }
+            State::Killed { give_up_at } if give_up_at <= now => {
+                actions.push(Action::Report(Report::Unkillable(self.id)));
+                self.state = State::Stuck;
+            }
+            State::Sweeping {
+                until,
+                by: Sweep::Asked,
+                next,
+            } if until <= now => {
+                actions.push(Action::Kill(self.id));
+                self.state = State::Sweeping {
+                    until: now.after(KILL_BOUND),
+                    by: Sweep::Killed,
+                    next,
+                };
+            }
+            State::Sweeping {
+                until,
+                by: Sweep::Killed,
+                next,
+            } if until <= now => {
+                actions.push(Action::Report(Report::Unkillable(self.id)));
+                self.go_on(now, next, actions);
+            }
+            State::Waiting { until } if until <= now => self.start(now, actions),
+            // Nothing is due.
+            State::Down
+            | State::Up { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. }
+            | State::Waiting { .. }
+            | State::Stuck => {}
+        }
+    }
+
+    /// Follows new rules from now on; what is under way keeps its deadlines.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
+    /// The moment at which [`Service::tick`] has something to do.
+    pub const fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            State::Stopping { kill_at } => Some(kill_at),
+            State::Killed { give_up_at } => Some(give_up_at),
+            State::Sweeping { until, .. } | State::Waiting { until } => Some(until),
+            State::Down | State::Up { .. } | State::Stuck => None,
+        }
+    }
+
+    /// Where it is in its life.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// How often it was started.
+    pub const fn starts(&self) -> u32 {
+        self.starts
+    }
+
+    /// How often in a row it failed.
+    pub const fn failures(&self) -> u32 {
+        self.failures.number()
+    }
+
+    /// Whether nothing of it can be waited for any more.
+    pub const fn is_gone(&self) -> bool {
+        matches!(self.state, State::Down | State::Stuck)
+    }
+
+    fn kill(&mut self, now: Instant, actions: &mut Actions) {
+        actions.push(Action::Kill(self.id));
+        self.state = State::Killed {
+            give_up_at: now.after(KILL_BOUND),
+        };
+    }
+
+    /// What comes after the last process is gone.
+    fn go_on(&mut self, now: Instant, next: Next, actions: &mut Actions) {
+        match next {
+            Next::Stay => self.state = State::Down,
+            Next::StartAt(until) => {
+                self.state = State::Waiting { until };
+                if until > now {
+                    let wait = until.since(now).as_millis();
+                    let wait = u32::try_from(wait).unwrap_or(u32::MAX);
+                    actions.push(Action::Report(Report::StartIn(self.id, wait)));
+                }
+                self.tick(now, actions);
+            }
+        }
+    }
+}
+
+impl Sweep {
+    const fn signal(self) -> Signal {
+        match self {
+            Self::Asked => Signal::TERM,
+            Self::Killed => Signal::KILL,
+        }
+    }
+}
