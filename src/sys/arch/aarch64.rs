@@ -1,0 +1,66 @@
+//! aarch64: `svc 0` takes the number in x8, arguments in x0 to x5.
+
+use core::arch::asm;
+
+/// Makes the system call `number`; the kernel's answer, an error as `-errno`.
+///
+/// # Safety
+///
+/// As the call itself: see its manual page.
+#[inline]
+pub unsafe fn syscall(number: u32, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the caller answers for the call; the kernel changes only x0.
+    unsafe {
+        asm!(
+            "svc 0",
+            in("x8") number as usize,
+            inlateout("x0") a as isize => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            in("x4") e,
+            in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Makes a process by `clone3(2)`, which runs `child(argument)` and nothing else;
+/// in the caller, the child's pid or `-errno`.
+///
+/// # Safety
+///
+/// `arguments` points to a `struct clone_args` of `size` bytes. When it shares
+/// memory, its stack is the child's alone until the child is gone or has become
+/// another program, and so is what `argument` points to.
+#[inline]
+pub unsafe fn clone3_into(
+    arguments: *const u8,
+    size: usize,
+    child: unsafe extern "C" fn(*const u8) -> !,
+    argument: *const u8,
+) -> isize {
+    let result;
+    // SAFETY: the caller answers for the stack. The child never comes back here:
+    // it starts with the same registers, and calls `child` on its own stack.
+    unsafe {
+        asm!(
+            "svc 0",
+            "cbnz x0, 2f",
+            "mov x29, xzr",
+            "mov x0, x2",
+            "blr x3",
+            "brk #1",
+            "2:",
+            in("x8") linux_raw_sys::general::__NR_clone3 as usize,
+            inlateout("x0") arguments as isize => result,
+            in("x1") size,
+            in("x2") argument,
+            in("x3") child,
+        );
+    }
+    result
+}

@@ -1,0 +1,72 @@
+//! x86-64: `syscall` takes the number in rax, arguments in rdi rsi rdx r10 r8 r9.
+
+use core::arch::asm;
+
+/// Makes the system call `number`; the kernel's answer, an error as `-errno`.
+///
+/// # Safety
+///
+/// As the call itself: see its manual page.
+#[inline]
+pub unsafe fn syscall(number: u32, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the caller answers for the call; the kernel changes rcx and r11.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Makes a process by `clone3(2)`, which runs `child(argument)` and nothing else;
+/// in the caller, the child's pid or `-errno`.
+///
+/// # Safety
+///
+/// `arguments` points to a `struct clone_args` of `size` bytes. When it shares
+/// memory, its stack is the child's alone until the child is gone or has become
+/// another program, and so is what `argument` points to.
+#[inline]
+pub unsafe fn clone3_into(
+    arguments: *const u8,
+    size: usize,
+    child: unsafe extern "C" fn(*const u8) -> !,
+    argument: *const u8,
+) -> isize {
+    let result;
+    // SAFETY: the caller answers for the stack. The child never comes back here:
+    // it starts with the same registers, and calls `child` on its own stack.
+    unsafe {
+        asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "xor ebp, ebp",
+            "and rsp, -16",
+            "mov rdi, r8",
+            "call r9",
+            "ud2",
+            "2:",
+            inlateout("rax") linux_raw_sys::general::__NR_clone3 as isize => result,
+            in("rdi") arguments,
+            in("rsi") size,
+            in("r8") argument,
+            in("r9") child,
+            lateout("rcx") _,
+            lateout("r11") _,
+        );
+    }
+    result
+}

@@ -1,0 +1,206 @@
+//! Small files: read whole, written whole, replaced at once.
+
+use core::ffi::CStr;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+use super::{Result, reason};
+use crate::base::errno::Errno;
+
+/// Reads a whole file into `buffer`; what is read. Regular files and those of
+/// /proc and /sys: one that could make the reader wait is refused by the kernel
+/// or read as it is (`O_NONBLOCK`).
+///
+/// # Errors
+///
+/// The kernel's reasons, and `EFBIG` when the file is longer than the buffer.
+pub fn read<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(reason)?;
+    read_all(&file, buffer)
+}
+
+/// Reads what is left of an open file.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_all(file: impl AsFd, buffer: &mut [u8]) -> Result<&[u8]> {
+    let mut length = 0;
+    loop {
+        let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) else {
+            // Full: right only if there is nothing more.
+            let mut more = [0];
+            return match rustix::io::read(&file, &mut more).map_err(reason)? {
+                0 => Ok(buffer),
+                _ => Err(Errno::EFBIG),
+            };
+        };
+        match rustix::io::read(&file, rest) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(reason(errno)),
+        }
+    }
+    Ok(buffer.get(..length).unwrap_or_default())
+}
+
+/// Writes to a file that is there, as the kernel's own files want it: one write.
+///
+/// # Errors
+///
+/// The kernel's reasons; `EIO` when it took only a part.
+pub fn write_existing(path: &CStr, text: &[u8]) -> Result<()> {
+    write_existing_at(CWD, path, text)
+}
+
+/// [`write_existing`], with a path that starts at an open directory.
+///
+/// # Errors
+///
+/// As [`write_existing`].
+pub fn write_existing_at(directory: impl AsFd, path: &CStr, text: &[u8]) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = rustix::fs::openat(directory, path, flags, Mode::empty()).map_err(reason)?;
+    match rustix::io::write(&file, text).map_err(reason)? {
+        count if count == text.len() => Ok(()),
+        _ => Err(Errno::EIO),
+    }
+}
+
+/// Replaces `name` in an open directory at once: a reader sees the old content
+/// or the new, never a part. For a filesystem in memory: nothing is synced.
+///
+/// # Errors
+///
+/// The kernel's reasons; the old content is then still there.
+pub fn replace(directory: impl AsFd, name: &CStr, aside: &CStr, content: &[u8]) -> Result<()> {
+    let directory = directory.as_fd();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o644);
+    let file = rustix::fs::openat(directory, aside, flags, mode).map_err(reason)?;
+    let mut rest = content;
+    while !rest.is_empty() {
+        match rustix::io::write(&file, rest) {
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(reason(errno)),
+        }
+    }
+    rustix::fs::renameat(directory, aside, directory, name).map_err(reason)
+}
+
+/// Removes a file of an open directory; one that is not there is fine.
+///
+/// # Errors
+///
+/// The kernel's reasons but that.
+pub fn remove_at(directory: impl AsFd, name: &CStr) -> Result<()> {
+    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(errno) => Err(reason(errno)),
+    }
+}
+
+/// Opens a directory, as a place for the calls above.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn open_directory(path: &CStr) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map_err(reason)
+}
+
+/// Makes a directory; one that is there is fine, whatever its mode.
+///
+/// # Errors
+///
+/// The kernel's reasons but that: `ENOENT` for a missing parent, `EROFS`.
+pub fn make_directory(path: &CStr, mode: u16) -> Result<()> {
+    match rustix::fs::mkdir(path, Mode::from_raw_mode(u32::from(mode))) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(errno) => Err(reason(errno)),
+    }
+}
+
+/// Makes a directory and its missing parents, the parents with mode 0755.
+///
+/// # Errors
+///
+/// The kernel's reasons, of the first directory that can't be made.
+pub fn make_directories(path: &CStr, mode: u16) -> Result<()> {
+    match make_directory(path, mode) {
+        Err(Errno::ENOENT) => {}
+        result => return result,
+    }
+    let mut parent = [0_u8; crate::base::limits::PATH_BYTES];
+    let bytes = path.to_bytes();
+    for end in (1..bytes.len()).filter(|end| bytes.get(*end) == Some(&b'/')) {
+        let Some(place) = parent.get_mut(..=end) else {
+            return Err(Errno::ENAMETOOLONG);
+        };
+        let (text, terminator) = place.split_at_mut(end);
+        text.copy_from_slice(bytes.get(..end).unwrap_or_default());
+        terminator.fill(0);
+        let parent = CStr::from_bytes_until_nul(place).map_err(|_| Errno::EINVAL)?;
+        make_directory(parent, 0o755)?;
+    }
+    make_directory(path, mode)
+}
+
+/// Sets the mode and the owner of a directory, exactly.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn own(path: &CStr, mode: u16, uid: u32, gid: u32) -> Result<()> {
+    let directory = open_directory(path)?;
+    let owner = rustix::fs::Uid::from_raw(uid);
+    let group = rustix::fs::Gid::from_raw(gid);
+    rustix::fs::fchown(&directory, Some(owner), Some(group)).map_err(reason)?;
+    // After the owner: a change of owner takes set-id bits away.
+    rustix::fs::fchmod(&directory, Mode::from_raw_mode(u32::from(mode))).map_err(reason)
+}
+
+/// Makes a symbolic link; one that is there is fine, wherever it leads.
+///
+/// # Errors
+///
+/// The kernel's reasons but that.
+pub fn link(target: &CStr, path: &CStr) -> Result<()> {
+    match rustix::fs::symlink(target, path) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(errno) => Err(reason(errno)),
+    }
+}
+
+/// Whether the path leads to something that can be run by this process.
+pub fn is_program(path: &CStr) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Whether the path leads anywhere.
+pub fn exists(path: &CStr) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXISTS).is_ok()
+}
+
+/// Writes all bytes to a descriptor of a person's tool; may block on its reader.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn print(number: i32, mut text: &[u8]) -> Result<()> {
+    // SAFETY: `stdio::repair` made 0, 1 and 2 valid, and nothing closes them.
+    let fd = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
+    while !text.is_empty() {
+        match rustix::io::write(fd, text) {
+            Ok(count) => text = text.get(count..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(reason(errno)),
+        }
+    }
+    Ok(())
+}

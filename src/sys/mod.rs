@@ -1,0 +1,45 @@
+//! Every system call, one file an area; the only room with unsafe code.
+//!
+//! Nothing here decides. A function does one thing, says in its name whether it
+//! may block, and gives the kernel's reason when it fails. What `rustix` has is
+//! taken from it; [`call`] holds the few calls that it has not.
+//!
+//! # Safety
+//!
+//! What this room upholds for all the others:
+//!
+//! - A child that shares memory with PID 1 ([`spawn`]) touches its own stack,
+//!   its own cell and data that nobody writes, and makes only system calls.
+//! - PID 1 has one thread. A `static` that is written is written by that thread
+//!   alone, and no reference to it outlives a call.
+
+#![deny(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
+
+pub mod arch;
+pub mod arguments;
+mod call;
+pub mod cgroup;
+pub mod clock;
+pub mod fault;
+pub mod files;
+pub mod kmsg;
+pub mod memory;
+pub mod mount;
+pub mod network;
+pub mod poll;
+pub mod power;
+pub mod reap;
+pub mod signals;
+pub mod spawn;
+pub mod stdio;
+pub mod task;
+
+use crate::base::errno::Errno;
+
+/// What a system call gives.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+/// The kernel's reason as rustix spells it, in ours.
+fn reason(errno: rustix::io::Errno) -> Errno {
+    Errno::from_number(u16::try_from(errno.raw_os_error()).unwrap_or(u16::MAX))
+}

@@ -1,0 +1,189 @@
+//! `reboot(2)`, and what else acts on the whole machine or namespace.
+
+use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit};
+use rustix::system::RebootCommand;
+
+use super::call::check;
+use super::{Result, reason};
+use crate::base::errno::Errno;
+use crate::base::signal::Signal;
+
+/// What `reboot(2)` is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Command {
+    /// Stop the processors, power on.
+    Halt,
+    /// Power off.
+    PowerOff,
+    /// Restart.
+    Restart,
+    /// Start the kernel that was loaded.
+    Kexec,
+}
+
+/// Makes Ctrl-Alt-Del a signal INT to PID 1 instead of a restart at once.
+///
+/// # Errors
+///
+/// `EINVAL` in a pid namespace that is not the machine's, `EPERM` without the
+/// right: how a container is known.
+pub fn take_ctrl_alt_del() -> Result<()> {
+    rustix::system::reboot(RebootCommand::CadOff).map_err(reason)
+}
+
+/// Ends the machine, or the pid namespace. Does not sync. Never from PID 1
+/// itself: the kernel ends the caller, and PID 1's end is a panic.
+///
+/// # Errors
+///
+/// When it returns at all: `EINVAL` for a kexec without a loaded kernel.
+pub fn reboot(command: Command) -> Errno {
+    let command = match command {
+        Command::Halt => RebootCommand::Halt,
+        Command::PowerOff => RebootCommand::PowerOff,
+        Command::Restart => RebootCommand::Restart,
+        Command::Kexec => RebootCommand::Kexec,
+    };
+    match rustix::system::reboot(command) {
+        Ok(()) => Errno::from_number(0),
+        Err(errno) => reason(errno),
+    }
+}
+
+/// Sends a signal to every process of the namespace but this one and PID 1.
+///
+/// # Errors
+///
+/// `ESRCH` when there is none.
+pub fn signal_all(signal: Signal) -> Result<()> {
+    let words = [usize::MAX, usize::from(signal.number()), 0, 0, 0, 0];
+    // SAFETY: takes numbers.
+    unsafe { check(linux_raw_sys::general::__NR_kill, words) }.map(drop)
+}
+
+/// Sends a signal to a process group; one that is gone is fine.
+///
+/// # Errors
+///
+/// The kernel's reasons but that.
+pub fn signal_group(group: u32, signal: Signal) -> Result<()> {
+    let group = isize::try_from(group).map_err(|_| Errno::ESRCH)?;
+    if group <= 1 {
+        return Err(Errno::ESRCH);
+    }
+    let words = [
+        group.wrapping_neg().cast_unsigned(),
+        usize::from(signal.number()),
+        0,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: takes numbers.
+    match unsafe { check(linux_raw_sys::general::__NR_kill, words) } {
+        Ok(_) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Sends a signal to the one process behind a descriptor; one that is gone is
+/// fine.
+///
+/// # Errors
+///
+/// The kernel's reasons but that.
+pub fn signal_process(pidfd: &rustix::fd::OwnedFd, signal: Signal) -> Result<()> {
+    use rustix::fd::AsRawFd;
+    let words = [
+        usize::try_from(pidfd.as_raw_fd()).map_err(|_| Errno::EBADF)?,
+        usize::from(signal.number()),
+        0,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: takes numbers and a null pointer.
+    match unsafe { check(linux_raw_sys::general::__NR_pidfd_send_signal, words) } {
+        Ok(_) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Sends a signal to a pid that may by now be another process: only for pids of
+/// a control group that is being stopped, where any process is meant.
+pub fn signal_pid(pid: u32, signal: Signal) {
+    let Ok(pid) = usize::try_from(pid) else {
+        return;
+    };
+    if pid > 1 {
+        let words = [pid, usize::from(signal.number()), 0, 0, 0, 0];
+        // SAFETY: takes numbers.
+        let _ = unsafe { check(linux_raw_sys::general::__NR_kill, words) };
+    }
+}
+
+/// This process's pid, in its namespace.
+pub fn pid() -> u32 {
+    u32::try_from(rustix::process::getpid().as_raw_pid()).unwrap_or(0)
+}
+
+/// Whether this process is the first of its pid namespace.
+pub fn is_init() -> bool {
+    rustix::process::getpid() == Pid::INIT
+}
+
+/// Keeps a child that still shares this process's memory from dumping it: on
+/// kernels before 5.16 a core dump ends all who share the memory.
+///
+/// # Errors
+///
+/// Never on Linux as it is.
+pub fn forbid_core_dumps() -> Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(reason)
+}
+
+/// Raises the limit of open files of this process; the soft limit that it had.
+///
+/// # Errors
+///
+/// Without the right to raise a hard limit.
+pub fn raise_open_files(limit: u64) -> Result<Option<u64>> {
+    let before = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: Some(limit),
+        maximum: Some(before.maximum.unwrap_or(limit).max(limit)),
+    };
+    rustix::process::setrlimit(Resource::Nofile, raised).map_err(reason)?;
+    Ok(before.current)
+}
+
+/// Sets the name of the machine.
+///
+/// # Errors
+///
+/// `EINVAL` when it is too long, `EPERM` without the right.
+pub fn set_hostname(name: &[u8]) -> Result<()> {
+    rustix::system::sethostname(name).map_err(reason)
+}
+
+/// Changes to the root directory, so that no filesystem is held by being in it.
+///
+/// # Errors
+///
+/// Never on a machine with a root.
+pub fn leave_directory() -> Result<()> {
+    rustix::process::chdir(c"/").map_err(reason)
+}
+
+/// Sets the permission bits that new files lose, and nothing is assumed.
+pub fn set_umask(mask: u16) {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(u32::from(mask)));
+}
+
+/// Closes every descriptor from 3 on: what the parent left open. One of a kernel
+/// before 5.9 stays open.
+pub fn close_inherited() {
+    let words = [3, usize::try_from(u32::MAX).unwrap_or(usize::MAX), 0, 0, 0, 0];
+    // SAFETY: nothing of this process's own is open yet beyond 2.
+    let _ = unsafe { check(linux_raw_sys::general::__NR_close_range, words) };
+}

@@ -1,0 +1,454 @@
+//! Starts programs without suspending PID 1 and without copying its page tables.
+//!
+//! The child shares PID 1's memory (`CLONE_VM`) until it has become the program,
+//! and PID 1 does not wait for it (no `CLONE_VFORK`): an exec that hangs on a
+//! dead disk hangs alone. Each child in flight has a [`Slot`] of its own: a
+//! stack, the words it hands to the program, and a cell that the kernel clears
+//! when the child has let go of the memory (`CLONE_CHILD_CLEARTID`). A child
+//! that fails writes the step and the reason into its cell before it exits. When
+//! every slot is in flight, the child is an ordinary fork.
+//!
+//! # Safety
+//!
+//! - The child reads its plan and static data, writes its stack and its cell,
+//!   and makes system calls; it has no other access to PID 1's memory.
+//! - Every signal is blocked until just before the exec, so that no handler runs
+//!   in the shared memory, and PID 1 is not dumpable
+//!   ([`fault`](super::fault) and `process::set_dumpable`), so that a core dump
+//!   of the child, which would end all who share the memory on kernels before
+//!   5.16, can't start.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use linux_raw_sys::general as raw;
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use static_assertions::const_assert_eq;
+
+use super::arch::clone3_into;
+use super::call::{answered, execve, exit_group, set_signal_mask};
+use super::memory::{Shared, Zeroed};
+use super::{Result, reason};
+use crate::base::errno::Errno;
+use crate::base::exit::{Failure, Step};
+use crate::base::limits;
+
+/// A program to start. Its strings stay as they are until the child that
+/// [`Spawner::spawn`] makes has become the program.
+pub struct Program<'a> {
+    /// The program, by an absolute path.
+    pub path: &'static CStr,
+    /// Its arguments, its own name first.
+    pub arguments: &'a mut dyn Iterator<Item = &'static CStr>,
+    /// Its environment.
+    pub environment: &'a mut dyn Iterator<Item = &'static CStr>,
+    /// Its working directory.
+    pub directory: &'static CStr,
+    /// Its three standard descriptors.
+    pub stdio: Stdio,
+    /// The control group it starts in: the directory.
+    pub cgroup: Option<BorrowedFd<'a>>,
+    /// What it gets for `/proc/self/oom_score_adj`, if not what PID 1 has.
+    pub oom_score: Option<&'static [u8]>,
+    /// The soft limit of open files it gets, if not what PID 1 has.
+    pub open_files: Option<u64>,
+}
+
+/// Where a program's standard descriptors lead. Input is `/dev/null` unless it
+/// has the terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stdio {
+    /// What PID 1 itself was given.
+    Inherit,
+    /// Output to the console, or nowhere when there is none.
+    Console,
+    /// Output to the kernel's log.
+    Kmsg,
+    /// Output to nowhere.
+    Null,
+    /// All three are the console, which is also its controlling terminal.
+    Terminal,
+}
+
+/// A process that was started.
+pub struct Started {
+    /// Its pid, in this process's namespace.
+    pub pid: u32,
+    /// A descriptor of the process (`pidfd_open(2)`), which never means another.
+    pub pidfd: OwnedFd,
+    /// Where the child leaves word of what failed.
+    pub ticket: Ticket,
+}
+
+/// The right to ask [`Spawner::failure`] about one child.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(u8);
+
+/// Children that share memory at one time.
+const SLOTS: usize = 4;
+
+/// Children whose word can be kept at one time: all that PID 1 ever has.
+const CELLS: usize = 16;
+
+/// A child's stack. System calls and a few frames; a debug build needs the most.
+const STACK_BYTES: usize = 16 * 1024;
+
+/// What the child and PID 1 both see, also when the child is a fork.
+struct Cell {
+    /// Not 0 while the child still shares the memory; the kernel clears it.
+    in_flight: AtomicU32,
+    /// 0, or the step and errno of what failed: `step << 16 | errno`.
+    failure: AtomicU32,
+}
+
+struct Cells([Cell; CELLS]);
+
+// SAFETY: of integers, all zeros are a value.
+unsafe impl Zeroed for Cells {}
+
+/// What a child needs, read only by it once it runs.
+struct Plan {
+    path: *const u8,
+    arguments: [*const u8; limits::WORDS + 1],
+    environment: [*const u8; limits::ENVIRONMENT + 1],
+    directory: *const u8,
+    stdio: Stdio,
+    /// A control group to move into, when the kernel could not start it there.
+    cgroup: i32,
+    oom_score: Option<&'static [u8]>,
+    open_files: Option<u64>,
+    cell: &'static Cell,
+}
+
+#[repr(align(16))]
+struct Slot {
+    stack: UnsafeCell<MaybeUninit<[u8; STACK_BYTES]>>,
+    plan: UnsafeCell<MaybeUninit<Plan>>,
+}
+
+struct Slots([Slot; SLOTS]);
+
+// SAFETY: PID 1 has one thread, and it touches a slot only when the slot's cell
+// says that no child uses it.
+unsafe impl Sync for Slots {}
+
+static POOL: Slots = Slots(
+    [const {
+        Slot {
+            stack: UnsafeCell::new(MaybeUninit::uninit()),
+            plan: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }; SLOTS],
+);
+
+const_assert_eq!(size_of::<raw::clone_args>(), 88);
+
+/// Starts programs. There is one, and it is PID 1's.
+pub struct Spawner {
+    cells: &'static Cells,
+    /// Which cells have a ticket out.
+    taken: u16,
+    /// The cell of the child that each slot serves or served last.
+    slots: [Option<u8>; SLOTS],
+    /// Whether the kernel can start a process in a control group (Linux 5.7).
+    starts_in_cgroup: bool,
+}
+
+impl Spawner {
+    /// A spawner with nothing in flight.
+    ///
+    /// # Safety
+    ///
+    /// Called once in the life of the process: the slots are one pool.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no memory for the cells.
+    pub unsafe fn new() -> Result<Self> {
+        Ok(Self {
+            cells: Shared::<Cells>::new()?,
+            taken: 0,
+            slots: [None; SLOTS],
+            starts_in_cgroup: true,
+        })
+    }
+
+    /// Starts a program; returns as soon as the process exists. Whether it ever
+    /// became the program, [`Spawner::failure`] tells after its end.
+    ///
+    /// # Errors
+    ///
+    /// When there is no process: the kernel's limits, or all tickets are out.
+    pub fn spawn(&mut self, program: Program<'_>) -> Result<Started> {
+        let ticket = self.take_ticket().ok_or(Errno::EAGAIN)?;
+        let started = self.start(ticket, program);
+        if started.is_err() {
+            self.give_back(ticket);
+        }
+        started
+    }
+
+    /// What failed before the child became its program, if anything did. Gives
+    /// the ticket back: asked once, after the child's end.
+    pub fn failure(&mut self, ticket: Ticket) -> Option<Failure> {
+        let word = self.cell(ticket).failure.load(Ordering::Acquire);
+        self.give_back(ticket);
+        let [low, high, step, _] = word.to_le_bytes();
+        Some(Failure {
+            step: Step::from_number(step)?,
+            errno: Errno::from_number(u16::from_le_bytes([low, high])),
+        })
+    }
+
+    /// Whether some child still reads the strings of its [`Program`].
+    pub fn is_in_flight(&self) -> bool {
+        self.cells
+            .0
+            .iter()
+            .any(|cell| cell.in_flight.load(Ordering::Acquire) != 0)
+    }
+
+    fn start(&mut self, ticket: Ticket, mut program: Program<'_>) -> Result<Started> {
+        let cell = self.cell(ticket);
+        cell.failure.store(0, Ordering::Relaxed);
+        match self.free_slot() {
+            Some(index) => {
+                let slot = &POOL.0[index];
+                // SAFETY: no child uses the slot, and PID 1 has one thread.
+                let plan = unsafe { &mut *slot.plan.get() };
+                let plan = plan.write(Plan::new(&mut program, cell));
+                self.slots[index] = Some(ticket.0);
+                cell.in_flight.store(1, Ordering::Relaxed);
+                let stack = slot.stack.get().cast::<u8>();
+                let started = self.clone(plan, program.cgroup, Some(stack), ticket);
+                if started.is_err() {
+                    cell.in_flight.store(0, Ordering::Relaxed);
+                }
+                started
+            }
+            None => {
+                let mut plan = Plan::new(&mut program, cell);
+                self.clone(&mut plan, program.cgroup, None, ticket)
+            }
+        }
+    }
+
+    /// Makes the process: sharing memory when it has a stack, else a fork.
+    fn clone(
+        &mut self,
+        plan: &mut Plan,
+        cgroup: Option<BorrowedFd<'_>>,
+        stack: Option<*mut u8>,
+        ticket: Ticket,
+    ) -> Result<Started> {
+        let mut pidfd: i32 = -1;
+        let mut flags = u64::from(raw::CLONE_PIDFD) | raw::CLONE_CLEAR_SIGHAND;
+        if stack.is_some() {
+            flags |= u64::from(raw::CLONE_VM | raw::CLONE_CHILD_CLEARTID);
+        }
+        let mut arguments = raw::clone_args {
+            flags,
+            pidfd: (&raw mut pidfd).addr() as u64,
+            child_tid: (&raw const plan.cell.in_flight).addr() as u64,
+            parent_tid: 0,
+            exit_signal: u64::from(raw::SIGCHLD),
+            stack: stack.map_or(0, |stack| stack.addr() as u64),
+            stack_size: stack.map_or(0, |_| STACK_BYTES as u64),
+            tls: 0,
+            set_tid: 0,
+            set_tid_size: 0,
+            cgroup: 0,
+        };
+        let pid = loop {
+            match cgroup {
+                Some(cgroup) if self.starts_in_cgroup => {
+                    arguments.flags |= raw::CLONE_INTO_CGROUP;
+                    arguments.cgroup = cgroup.as_raw_fd() as u64;
+                    plan.cgroup = -1;
+                }
+                Some(cgroup) => {
+                    arguments.flags &= !raw::CLONE_INTO_CGROUP;
+                    arguments.cgroup = 0;
+                    plan.cgroup = cgroup.as_raw_fd();
+                }
+                None => {}
+            }
+            // SAFETY: the arguments are a clone_args; the stack is a free slot's,
+            // and the plan stays until the slot is free again. A fork has its own
+            // copy of everything.
+            let answer = unsafe {
+                clone3_into(
+                    (&raw const arguments).cast(),
+                    size_of::<raw::clone_args>(),
+                    run,
+                    (&raw const *plan).cast(),
+                )
+            };
+            match answered(answer) {
+                Ok(pid) => break pid,
+                // A kernel before 5.7 does not know the flag, and one without
+                // cgroup v2 does not know the directory.
+                Err(Errno::EINVAL | Errno::E2BIG | Errno::EBADF | Errno::EOPNOTSUPP)
+                    if self.starts_in_cgroup && cgroup.is_some() =>
+                {
+                    self.starts_in_cgroup = false;
+                }
+                Err(errno) => return Err(errno),
+            }
+        };
+        Ok(Started {
+            pid: u32::try_from(pid).unwrap_or(0),
+            // SAFETY: the kernel just made it for this process.
+            pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
+            ticket,
+        })
+    }
+
+    fn free_slot(&self) -> Option<usize> {
+        self.slots.iter().position(|cell| {
+            cell.is_none_or(|cell| {
+                self.cell(Ticket(cell)).in_flight.load(Ordering::Acquire) == 0
+            })
+        })
+    }
+
+    fn take_ticket(&mut self) -> Option<Ticket> {
+        // A cell whose child never ended its exec is still in flight: its ticket
+        // came back because the process was given up, and the cell must wait.
+        let free = (0..CELLS).find(|index| {
+            self.taken & (1 << index) == 0
+                && self.cells.0[*index].in_flight.load(Ordering::Acquire) == 0
+        })?;
+        self.taken |= 1 << free;
+        u8::try_from(free).ok().map(Ticket)
+    }
+
+    fn give_back(&mut self, ticket: Ticket) {
+        self.taken &= !(1 << ticket.0);
+    }
+
+    fn cell(&self, ticket: Ticket) -> &'static Cell {
+        &self.cells.0[usize::from(ticket.0) % CELLS]
+    }
+}
+
+impl Plan {
+    fn new(program: &mut Program<'_>, cell: &'static Cell) -> Self {
+        Self {
+            path: program.path.as_ptr().cast(),
+            arguments: pointers(&mut program.arguments),
+            environment: pointers(&mut program.environment),
+            directory: program.directory.as_ptr().cast(),
+            stdio: program.stdio,
+            cgroup: -1,
+            oom_score: program.oom_score,
+            open_files: program.open_files,
+            cell,
+        }
+    }
+}
+
+/// The strings' addresses and a null pointer behind the last. What is beyond the
+/// capacity is left out: the config's limits are smaller.
+fn pointers<const N: usize>(strings: &mut &mut dyn Iterator<Item = &'static CStr>) -> [*const u8; N] {
+    let mut pointers = [core::ptr::null(); N];
+    for (place, string) in pointers.iter_mut().take(N - 1).zip(strings) {
+        *place = string.as_ptr().cast();
+    }
+    pointers
+}
+
+/// The child's whole life before the program's.
+///
+/// # Safety
+///
+/// Called by `clone3_into` with a [`Plan`].
+unsafe extern "C" fn run(plan: *const u8) -> ! {
+    // SAFETY: the spawner passes a plan that stays.
+    let plan = unsafe { &*plan.cast::<Plan>() };
+    let (step, errno) = become_program(plan);
+    let word = u32::from(step.number()) << 16 | u32::from(errno.number());
+    plan.cell.failure.store(word, Ordering::Release);
+    exit_group(127)
+}
+
+/// Takes the steps in order; the one that failed, and why.
+fn become_program(plan: &Plan) -> (Step, Errno) {
+    macro_rules! step {
+        ($step:ident, $result:expr) => {
+            if let Err(errno) = $result {
+                return (Step::$step, errno);
+            }
+        };
+    }
+    step!(Cgroup, enter_cgroup(plan.cgroup));
+    step!(Session, rustix::process::setsid().map(drop).map_err(reason));
+    step!(Stdin, set_stdio(plan.stdio));
+    if plan.stdio == Stdio::Terminal {
+        // SAFETY: `set_stdio` made it valid.
+        let terminal = unsafe { BorrowedFd::borrow_raw(0) };
+        step!(Terminal, rustix::process::ioctl_tiocsctty(terminal).map_err(reason));
+    }
+    // Not worth the program's life: an unprivileged container may not set it.
+    if let Some(score) = plan.oom_score {
+        let _ = super::files::write_existing(c"/proc/self/oom_score_adj", score);
+    }
+    if let Some(soft) = plan.open_files {
+        step!(Limits, limit_open_files(soft));
+    }
+    // SAFETY: the plan's strings are C strings that stay.
+    let directory = unsafe { CStr::from_ptr(plan.directory.cast()) };
+    step!(Directory, rustix::process::chdir(directory).map_err(reason));
+    step!(SignalMask, set_signal_mask(0));
+    // SAFETY: as above.
+    let path = unsafe { CStr::from_ptr(plan.path.cast()) };
+    // SAFETY: both arrays end with a null pointer.
+    let errno = unsafe { execve(path, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
+    (Step::Exec, errno)
+}
+
+fn enter_cgroup(directory: i32) -> Result<()> {
+    if directory < 0 {
+        return Ok(());
+    }
+    // SAFETY: PID 1 keeps the directory open while the child is in flight.
+    let directory = unsafe { BorrowedFd::borrow_raw(directory) };
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, c"cgroup.procs", flags, Mode::empty())
+        .map_err(reason)?;
+    rustix::io::write(&file, b"0").map(drop).map_err(reason)
+}
+
+fn set_stdio(stdio: Stdio) -> Result<()> {
+    let (input, output) = match stdio {
+        Stdio::Inherit => return Ok(()),
+        Stdio::Terminal => (c"/dev/console", None),
+        Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
+        Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),
+        Stdio::Null => (c"/dev/null", None),
+    };
+    let opened = open_stdio(input, OFlags::RDWR)?;
+    rustix::stdio::dup2_stdin(&opened).map_err(reason)?;
+    // An output that can't be had is nowhere: the input, which is /dev/null.
+    let output = output.and_then(|(path, flags)| open_stdio(path, flags).ok());
+    let output = output.as_ref().unwrap_or(&opened);
+    rustix::stdio::dup2_stdout(output).map_err(reason)?;
+    rustix::stdio::dup2_stderr(output).map_err(reason)
+}
+
+fn open_stdio(path: &CStr, flags: OFlags) -> Result<OwnedFd> {
+    let flags = flags | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map_err(reason)
+}
+
+fn limit_open_files(soft: u64) -> Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = Rlimit {
+        current: Some(soft),
+        maximum: getrlimit(Resource::Nofile).maximum,
+    };
+    setrlimit(Resource::Nofile, limit).map_err(reason)
+}

@@ -1,0 +1,127 @@
+//! Work that may block, done in a forked child of PID 1.
+//!
+//! The child has a copy of everything, does its work, leaves one number in
+//! memory that both see, and exits. PID 1 hears of its end as of any other
+//! child's, and gives it up when it takes too long.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use linux_raw_sys::general as raw;
+use rustix::fd::{FromRawFd, OwnedFd};
+
+use super::Result;
+use super::arch::clone3_into;
+use super::call::{answered, exit_group};
+use super::memory::{Shared, Zeroed};
+
+/// What a child says of its progress; seen by PID 1 at any time.
+pub struct Board(AtomicU32);
+
+// SAFETY: of an integer, zero is a value.
+unsafe impl Zeroed for Board {}
+
+impl Board {
+    /// A board that shows 0, seen by this process and those it forks later.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no memory.
+    pub fn new() -> Result<&'static Self> {
+        Shared::<Self>::new()
+    }
+
+    /// Shows a number.
+    pub fn show(&self, number: u32) {
+        self.0.store(number, Ordering::Release);
+    }
+
+    /// The number that is shown.
+    pub fn shown(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A forked child at work.
+pub struct Forked {
+    /// Its pid.
+    pub pid: u32,
+    /// A descriptor of the process.
+    pub pidfd: OwnedFd,
+}
+
+/// Forks a child that does `work` and exits with the code it gives. Returns at
+/// once.
+///
+/// # Errors
+///
+/// When there is no process: the kernel's limits.
+pub fn fork(mut work: impl FnMut() -> u8) -> Result<Forked> {
+    let mut work: &mut dyn FnMut() -> u8 = &mut work;
+    let mut pidfd: i32 = -1;
+    let arguments = raw::clone_args {
+        flags: u64::from(raw::CLONE_PIDFD),
+        pidfd: (&raw mut pidfd).addr() as u64,
+        child_tid: 0,
+        parent_tid: 0,
+        exit_signal: u64::from(raw::SIGCHLD),
+        stack: 0,
+        stack_size: 0,
+        tls: 0,
+        set_tid: 0,
+        set_tid_size: 0,
+        cgroup: 0,
+    };
+    // SAFETY: the child is a fork: it has its own copy of the stack, and of
+    // `work` on it.
+    let answer = unsafe {
+        clone3_into(
+            (&raw const arguments).cast(),
+            size_of::<raw::clone_args>(),
+            run,
+            (&raw mut work).cast_const().cast(),
+        )
+    };
+    let pid = answered(answer)?;
+    Ok(Forked {
+        pid: u32::try_from(pid).unwrap_or(0),
+        // SAFETY: the kernel just made it for this process.
+        pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
+    })
+}
+
+/// # Safety
+///
+/// Called by `clone3_into` with a `&mut dyn FnMut() -> u8`.
+unsafe extern "C" fn run(work: *const u8) -> ! {
+    // SAFETY: `fork` passes the address of such a reference, which is this
+    // process's own copy.
+    let work = unsafe { &mut *work.cast_mut().cast::<&mut dyn FnMut() -> u8>() };
+    exit_group(work())
+}
+
+/// Ends this process.
+pub fn exit(code: u8) -> ! {
+    exit_group(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::exit::Exit;
+    use crate::sys::reap;
+
+    #[test]
+    fn a_forked_child_shows_its_progress_and_leaves_its_code() {
+        let board = Board::new().unwrap();
+
+        let forked = fork(|| {
+            board.show(7);
+            42
+        })
+        .unwrap();
+        let exit = reap::wait_for(forked.pid);
+
+        assert_eq!(exit, Ok(Exit::Code(42)));
+        assert_eq!(board.shown(), 7);
+    }
+}
