@@ -16,3 +16,6 @@ pub const STATE: &CStr = c"/run/host-init";
 
 /// The root of the unified cgroup hierarchy (`cgroups(7)`).
 pub const CGROUP: &CStr = c"/sys/fs/cgroup";
+
+/// Where each service's last end is written down.
+pub const STATUS: &CStr = c"/run/host-init/status";

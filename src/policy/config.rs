@@ -148,17 +148,22 @@ pub enum Asked {
     Kexec,
 }
 
+impl Config<'_> {
+    /// The config of an image that has none.
+    pub const BUILT_IN: Self = Self {
+        hostname: None,
+        log_level: Level::Info,
+        mounts: Vec::new(),
+        directories: Vec::new(),
+        host: None,
+        shutdown: Shutdown::BUILT_IN,
+        signals: Signals::BUILT_IN,
+    };
+}
+
 impl Default for Config<'_> {
     fn default() -> Self {
-        Self {
-            hostname: None,
-            log_level: Level::Info,
-            mounts: Vec::new(),
-            directories: Vec::new(),
-            host: None,
-            shutdown: Shutdown::default(),
-            signals: Signals::default(),
-        }
+        Self::BUILT_IN
     }
 }
 
@@ -179,26 +184,35 @@ impl<'t> Host<'t> {
     }
 }
 
+impl Shutdown {
+    /// What a config that says nothing gets.
+    pub const BUILT_IN: Self = Self {
+        unmount: Duration::from_secs(10),
+        sync: Duration::from_secs(30),
+    };
+}
+
 impl Default for Shutdown {
     fn default() -> Self {
-        Self {
-            unmount: Duration::from_secs(10),
-            sync: Duration::from_secs(30),
-        }
+        Self::BUILT_IN
     }
 }
 
-impl Default for Signals {
+impl Signals {
     /// The conventions of busybox, finit and procd, whose `reboot`, `halt` and
     /// `poweroff` send TERM, USR1 and USR2.
+    pub const BUILT_IN: Self = Self {
+        term: Asked::Reboot,
+        int: Asked::Reboot,
+        usr1: Asked::Halt,
+        usr2: Asked::PowerOff,
+        pwr: Asked::PowerOff,
+        hup: Asked::Reload,
+    };
+}
+
+impl Default for Signals {
     fn default() -> Self {
-        Self {
-            term: Asked::Reboot,
-            int: Asked::Reboot,
-            usr1: Asked::Halt,
-            usr2: Asked::PowerOff,
-            pwr: Asked::PowerOff,
-            hup: Asked::Reload,
-        }
+        Self::BUILT_IN
     }
 }

@@ -6,7 +6,7 @@
 
 use core::time::Duration;
 
-use crate::policy::settings::{Role, Settings};
+use crate::policy::settings::Settings;
 
 /// How the machine ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,15 +82,6 @@ impl Step {
             Self::Sync => settings.shutdown.sync,
             Self::Reboot | Self::Force => REBOOT,
         }
-    }
-}
-
-/// The last step of a role: a container only kills, and then PID 1 exits. What
-/// it mounted goes with its namespace, and the disks are the host's.
-pub const fn last_step(role: Role) -> Step {
-    match role {
-        Role::Machine => Step::Force,
-        Role::Container => Step::Kill,
     }
 }
 

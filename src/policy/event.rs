@@ -31,10 +31,8 @@ pub enum Event {
     Booted,
     /// The machine's deadline has come, or something else woke it.
     Tick,
-    /// Somebody asks for something.
-    Asked(Request),
-    /// Ctrl-Alt-Del was pressed more often than a patient person would.
-    Impatient,
+    /// A signal came.
+    Signaled(Signal),
     /// There is no process: the start failed before there was one.
     Unstarted(ServiceId, Failure),
     /// The service's main process ended.

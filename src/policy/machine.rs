@@ -12,15 +12,16 @@
 
 use core::time::Duration;
 
+use crate::base::errno::Errno;
 use crate::base::exit::Exit;
+use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::backoff::Backoff;
-use crate::policy::ending::{self, Ending, Step};
+use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, Report, ServiceId, Task};
-use crate::policy::request::{Haste, Request};
-use crate::policy::service::{Restart, Rules, Service};
+use crate::policy::request::{self, Haste, Presses, Request};
+use crate::policy::service::{Restart, Rules, Service, State};
 use crate::policy::settings::{Hopeless, Role, Settings, Shell};
-use crate::base::signal::Signal;
 
 /// Where the machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,6 +96,8 @@ pub struct Machine {
     stage: Stage,
     host: Service,
     rescue: Service,
+    /// How often Ctrl-Alt-Del was pressed of late.
+    presses: Presses,
     /// The exit code a container ends with.
     code: u8,
 }
@@ -107,6 +110,7 @@ impl Machine {
             stage: Stage::Booting,
             host: Service::new(ServiceId::Host, settings.host.unwrap_or(SHELL)),
             rescue: Service::new(ServiceId::Rescue, SHELL),
+            presses: Presses::default(),
             code: 0,
         }
     }
@@ -117,8 +121,7 @@ impl Machine {
         match event {
             Event::Booted => self.booted(now, actions),
             Event::Tick => self.tick(now, actions),
-            Event::Asked(request) => self.asked(now, request, actions),
-            Event::Impatient => self.hurry(now, Haste::AtOnce, actions),
+            Event::Signaled(signal) => self.signaled(now, signal, actions),
             Event::Unstarted(id, failure) => {
                 self.exited(now, id, Exit::Unstarted(failure), actions);
             }
@@ -288,12 +291,18 @@ impl Machine {
     /// Keeps the exit code that a container ends with: a host that had to be
     /// killed after a stop counts as killed.
     fn note_code(&mut self, exit: Exit) {
-        let killed = matches!(
-            self.host.state(),
-            crate::policy::service::State::Killed { .. }
-        );
+        let killed = matches!(self.host.state(), State::Killed { .. });
         if killed && matches!(self.stage, Stage::Stopping { .. }) {
             self.code = exit.shell_code();
+        }
+    }
+
+    fn signaled(&mut self, now: Instant, signal: Signal, actions: &mut Actions) {
+        if let Some(request) = request::of_signal(signal, &self.settings.signals) {
+            self.asked(now, request, actions);
+        }
+        if signal == Signal::INT && self.presses.count(now) == Haste::AtOnce {
+            self.hurry(now, Haste::AtOnce, actions);
         }
     }
 
@@ -374,9 +383,16 @@ impl Machine {
     fn settle(&mut self, now: Instant, actions: &mut Actions) {
         match self.stage {
             Stage::Stopping { aim, .. } if self.host.is_gone() && self.rescue.is_gone() => {
-                match aim {
-                    Aim::End(ending) => self.leave(now, ending, Step::Kill, actions),
-                    Aim::Again => self.prepare(now, self.first_task(), actions),
+                match (aim, self.settings.facts.role) {
+                    (Aim::End(ending), Role::Machine) => {
+                        self.leave(now, ending, Step::Kill, actions);
+                    }
+                    // The kernel kills the rest with the namespace, what was
+                    // mounted goes with it, and the disks are the host's.
+                    (Aim::End(ending), Role::Container) => {
+                        actions.push(Action::Exit(ending, self.code));
+                    }
+                    (Aim::Again, _) => self.prepare(now, self.first_task(), actions),
                 }
             }
             Stage::Rescue { retry } if self.rescue.is_gone() => {
@@ -444,16 +460,9 @@ impl Machine {
         }
     }
 
-    /// Goes on behind a step; behind the last of a machine, tries it again.
+    /// Goes on behind a step; behind the last, asks the kernel once more.
     fn leave_from_next(&mut self, now: Instant, ending: Ending, step: Step, actions: &mut Actions) {
-        let last = ending::last_step(self.settings.facts.role);
-        match step.next().filter(|_| step < last) {
-            Some(next) => self.leave(now, ending, next, actions),
-            None => match self.settings.facts.role {
-                Role::Machine => self.leave(now, ending, Step::Reboot, actions),
-                Role::Container => actions.push(Action::Exit(ending, self.code)),
-            },
-        }
+        self.leave(now, ending, step.next().unwrap_or(Step::Reboot), actions);
     }
 
     fn reloaded(&mut self, now: Instant, settings: Settings, actions: &mut Actions) {
@@ -474,7 +483,7 @@ impl Machine {
             Stage::Preparing { task, until } if until <= now => {
                 actions.push(Action::Abandon(task));
                 actions.push(Action::Report(Report::TooLong(task)));
-                self.done(now, task, Outcome::Bad(crate::base::errno::Errno::ETIMEDOUT), actions);
+                self.done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
             }
             Stage::Hopeless { until: Some(until) } if until <= now => {
                 self.stop(now, Aim::End(Ending::Reboot), Haste::Orderly, actions);

@@ -1,6 +1,8 @@
 //! What a signal asks host-init for: one table for each kind of signal.
 
+use crate::base::limits;
 use crate::base::signal::Signal;
+use crate::base::time::Instant;
 use crate::policy::config::{Asked, Signals};
 use crate::policy::ending::Ending;
 
@@ -33,6 +35,32 @@ pub enum Verbosity {
     Debug,
     /// What the config says.
     Configured,
+}
+
+/// Counts Ctrl-Alt-Del: a person who presses it again and again has no patience
+/// left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Presses {
+    since: Instant,
+    count: u8,
+}
+
+impl Presses {
+    /// Counts one more; how much patience is left.
+    pub fn count(&mut self, now: Instant) -> Haste {
+        if now.since(self.since) > limits::IMPATIENT_WINDOW {
+            *self = Self {
+                since: now,
+                count: 0,
+            };
+        }
+        self.count = self.count.saturating_add(1);
+        if self.count > limits::IMPATIENT_PRESSES {
+            Haste::AtOnce
+        } else {
+            Haste::Orderly
+        }
+    }
 }
 
 /// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers.
@@ -79,7 +107,24 @@ pub fn of_signal(signal: Signal, signals: &Signals) -> Option<Request> {
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn the_eighth_press_within_two_seconds_is_impatient() {
+        let mut presses = Presses::default();
+        let start = Instant::from_nanos(5_000_000_000);
+        let press = |presses: &mut Presses, millis| {
+            presses.count(start.after(Duration::from_millis(millis)))
+        };
+
+        for millis in 0..7 {
+            assert_eq!(press(&mut presses, millis), Haste::Orderly);
+        }
+        assert_eq!(press(&mut presses, 1_900), Haste::AtOnce);
+        assert_eq!(press(&mut presses, 5_000), Haste::Orderly);
+    }
 
     #[test]
     fn each_signal_asks_for_what_the_documents_say() {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::policy::backoff::Backoff;
-use crate::policy::config::{Config, Need, Shutdown};
+use crate::policy::config::{Config, Need, Shutdown, Signals};
 use crate::policy::service::{Restart, Rules};
 
 /// Where host-init is PID 1.
@@ -63,6 +63,8 @@ pub struct Settings {
     pub host: Option<Rules>,
     /// How long the last steps may take.
     pub shutdown: Shutdown,
+    /// What the classic signals ask for.
+    pub signals: Signals,
 }
 
 /// How long a filesystem may take to be mounted once its device is there: the
@@ -97,6 +99,7 @@ impl Settings {
                 },
             }),
             shutdown: config.shutdown,
+            signals: config.signals,
         }
     }
 

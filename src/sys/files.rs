@@ -177,6 +177,32 @@ pub fn link(target: &CStr, path: &CStr) -> Result<()> {
     }
 }
 
+/// Hands the name of each entry of a directory to `each`, but `.` and `..`.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn each_entry(path: &CStr, mut each: impl FnMut(&CStr)) -> Result<()> {
+    let directory = open_directory(path)?;
+    let mut buffer = [const { core::mem::MaybeUninit::uninit() }; 2048];
+    let mut entries = rustix::fs::RawDir::new(directory, &mut buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry.map_err(reason)?;
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            each(name);
+        }
+    }
+    Ok(())
+}
+
+/// The device that the file at the end of a path is on, as major and minor
+/// number; none when the path leads nowhere.
+pub fn device_of(path: &CStr) -> Option<(u32, u32)> {
+    let device = rustix::fs::stat(path).ok()?.st_dev;
+    Some((rustix::fs::major(device), rustix::fs::minor(device)))
+}
+
 /// Whether the path leads to something that can be run by this process.
 pub fn is_program(path: &CStr) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()

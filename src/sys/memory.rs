@@ -1,7 +1,5 @@
-//! Memory from the kernel: what a forked child shares, and scratch space that is
-//! given back.
+//! Memory from the kernel: shared with forked children, or given back after use.
 
-use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -40,19 +38,57 @@ impl Scratch {
         // any other bytes are values; the length was rounded down.
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().cast(), count) }
     }
-
-    /// The bytes for as long as the process lives; never given back.
-    pub fn leak(self) -> &'static mut [u8] {
-        let this = core::mem::ManuallyDrop::new(self);
-        // SAFETY: as in `bytes`, and nobody unmaps it any more.
-        unsafe { core::slice::from_raw_parts_mut(this.start.as_ptr(), this.length) }
-    }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's, and every borrow of it has ended.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+/// A value that borrows from memory which it brings along.
+pub struct Held<F: Family> {
+    /// The lifetime is really that of the memory; nobody gets to see this one.
+    /// Dropped before the memory is given back.
+    value: F::Of<'static>,
+    /// Kept for the value's sake.
+    _memory: Scratch,
+}
+
+/// A type with a lifetime, named without it.
+pub trait Family {
+    /// The type for one lifetime.
+    type Of<'a>;
+
+    /// The same value for a shorter time: its body is `value`, which compiles
+    /// only for a type whose lifetime can be shortened.
+    fn shorten<'s, 'l: 's>(value: &'s Self::Of<'l>) -> &'s Self::Of<'s>;
+}
+
+impl<F: Family> Held<F> {
+    /// The value that `build` makes in `length` bytes of memory, if it makes one.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no room.
+    pub fn new(
+        length: usize,
+        build: impl for<'a> FnOnce(&'a mut [u8]) -> Option<F::Of<'a>>,
+    ) -> Result<Option<Self>> {
+        let memory = Scratch::new(length)?;
+        // SAFETY: the mapping stays where it is when `Scratch` moves, lives until
+        // `value` is dropped with it, and nothing else writes it.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start.as_ptr(), length) };
+        Ok(build(bytes).map(|value| Self {
+            value,
+            _memory: memory,
+        }))
+    }
+
+    /// The value.
+    pub fn value(&self) -> &F::Of<'_> {
+        F::shorten(&self.value)
     }
 }
 
@@ -63,36 +99,43 @@ impl Drop for Scratch {
 /// That must be true of the type.
 pub unsafe trait Plain: Copy {}
 
-/// A zeroed value that this process and the children it forks see together.
-pub struct Shared<T: Sync> {
-    value: NonNull<T>,
-    owns: PhantomData<T>,
+/// A zeroed value that this process and the children it forks see together; it
+/// stays for the life of the process.
+///
+/// # Errors
+///
+/// When the kernel has no room.
+pub fn shared<T: Zeroed>() -> Result<&'static T> {
+    let start = map(size_of::<T>(), MapFlags::SHARED)?;
+    // SAFETY: zeros are a value of `T`, a page is aligned for it, and the mapping
+    // is never undone.
+    Ok(unsafe { start.cast::<T>().as_ref() })
 }
 
-impl<T: Sync + Zeroed> Shared<T> {
-    /// A value of zeros, which stays for the life of the process.
-    ///
-    /// # Errors
-    ///
-    /// When the kernel has no room.
-    pub fn new() -> Result<&'static T> {
-        let start = map(size_of::<T>(), MapFlags::SHARED)?;
-        let shared = Self {
-            value: start.cast(),
-            owns: PhantomData,
-        };
-        // SAFETY: zeros are a value of `T`, a page is aligned for it, and the
-        // mapping is never undone.
-        Ok(unsafe { shared.value.as_ref() })
-    }
+/// Gives back the pages of the stack that deeper calls have left behind, up to
+/// `bytes` below this one: the boot needs more stack than the years after it.
+pub fn give_back_stack(bytes: usize) {
+    /// What this call and the kernel's own use of it may still need, in bytes.
+    const KEPT: usize = 4096;
+    let here = 0_u8;
+    let page = !4095;
+    let end = ((&raw const here).addr() - KEPT) & page;
+    let start = end.saturating_sub(bytes) & page;
+    let advice = linux_raw_sys::general::MADV_DONTNEED as usize;
+    let words = [start, end - start, advice, 0, 0, 0];
+    // SAFETY: below the frame of the deepest call that is under way, nothing on
+    // the stack is alive (the red zone is within what is kept). What of the range
+    // was never stack is not mapped, and the kernel skips it.
+    let _ = unsafe { super::call::check(linux_raw_sys::general::__NR_madvise, words) };
 }
 
-/// Types of which all zeros are a value.
+/// Types of which all zeros are a value, and that many may read and write at
+/// one time.
 ///
 /// # Safety
 ///
 /// That must be true of the type.
-pub unsafe trait Zeroed {}
+pub unsafe trait Zeroed: Sync {}
 
 fn map(length: usize, flags: MapFlags) -> Result<NonNull<u8>> {
     let protection = ProtFlags::READ | ProtFlags::WRITE;

@@ -36,6 +36,8 @@ pub mod task;
 
 use crate::base::errno::Errno;
 
+pub use rustix::fd::{AsFd, BorrowedFd, OwnedFd as Fd};
+
 /// What a system call gives.
 pub type Result<T> = core::result::Result<T, Errno>;
 

@@ -2,19 +2,20 @@
 //!
 //! The child shares PID 1's memory (`CLONE_VM`) until it has become the program,
 //! and PID 1 does not wait for it (no `CLONE_VFORK`): an exec that hangs on a
-//! dead disk hangs alone. Each child in flight has a [`Slot`] of its own: a
-//! stack, the words it hands to the program, and a cell that the kernel clears
+//! dead disk hangs alone. Each child in flight has a slot of its own: a stack, a
+//! copy of the words it hands to the program, and a cell that the kernel clears
 //! when the child has let go of the memory (`CLONE_CHILD_CLEARTID`). A child
 //! that fails writes the step and the reason into its cell before it exits. When
-//! every slot is in flight, the child is an ordinary fork.
+//! every slot is in flight, or the words do not fit, the child is an ordinary
+//! fork.
 //!
 //! # Safety
 //!
-//! - The child reads its plan and static data, writes its stack and its cell,
+//! - The child reads its slot and static data, writes its stack and its cell,
 //!   and makes system calls; it has no other access to PID 1's memory.
 //! - Every signal is blocked until just before the exec, so that no handler runs
 //!   in the shared memory, and PID 1 is not dumpable
-//!   ([`fault`](super::fault) and `process::set_dumpable`), so that a core dump
+//!   ([`power::forbid_core_dumps`](super::power::forbid_core_dumps)), so that a core dump
 //!   of the child, which would end all who share the memory on kernels before
 //!   5.16, can't start.
 
@@ -30,23 +31,22 @@ use static_assertions::const_assert_eq;
 
 use super::arch::clone3_into;
 use super::call::{answered, execve, exit_group, set_signal_mask};
-use super::memory::{Shared, Zeroed};
+use super::memory::{Zeroed, shared};
 use super::{Result, reason};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
 use crate::base::limits;
 
-/// A program to start. Its strings stay as they are until the child that
-/// [`Spawner::spawn`] makes has become the program.
+/// A program to start.
+#[derive(Clone, Copy)]
 pub struct Program<'a> {
-    /// The program, by an absolute path.
-    pub path: &'static CStr,
-    /// Its arguments, its own name first.
-    pub arguments: &'a mut dyn Iterator<Item = &'static CStr>,
-    /// Its environment.
-    pub environment: &'a mut dyn Iterator<Item = &'static CStr>,
+    /// Its arguments; the first is the program itself, by an absolute path. What
+    /// is beyond [`limits::WORDS`] is left out.
+    pub arguments: &'a [&'a CStr],
+    /// Its environment. What is beyond [`limits::ENVIRONMENT`] is left out.
+    pub environment: &'a [&'a CStr],
     /// Its working directory.
-    pub directory: &'static CStr,
+    pub directory: &'a CStr,
     /// Its three standard descriptors.
     pub stdio: Stdio,
     /// The control group it starts in: the directory.
@@ -96,6 +96,9 @@ const CELLS: usize = 16;
 /// A child's stack. System calls and a few frames; a debug build needs the most.
 const STACK_BYTES: usize = 16 * 1024;
 
+/// Bytes of the words that a slot holds; a program with more is forked.
+const WORDS_BYTES: usize = 4 * 1024;
+
 /// What the child and PID 1 both see, also when the child is a fork.
 struct Cell {
     /// Not 0 while the child still shares the memory; the kernel clears it.
@@ -111,7 +114,6 @@ unsafe impl Zeroed for Cells {}
 
 /// What a child needs, read only by it once it runs.
 struct Plan {
-    path: *const u8,
     arguments: [*const u8; limits::WORDS + 1],
     environment: [*const u8; limits::ENVIRONMENT + 1],
     directory: *const u8,
@@ -123,10 +125,17 @@ struct Plan {
     cell: &'static Cell,
 }
 
+/// The words of a program, copied so that they are the child's own.
+struct Words {
+    bytes: [u8; WORDS_BYTES],
+    length: usize,
+}
+
 #[repr(align(16))]
 struct Slot {
     stack: UnsafeCell<MaybeUninit<[u8; STACK_BYTES]>>,
     plan: UnsafeCell<MaybeUninit<Plan>>,
+    words: UnsafeCell<Words>,
 }
 
 struct Slots([Slot; SLOTS]);
@@ -140,6 +149,10 @@ static POOL: Slots = Slots(
         Slot {
             stack: UnsafeCell::new(MaybeUninit::uninit()),
             plan: UnsafeCell::new(MaybeUninit::uninit()),
+            words: UnsafeCell::new(Words {
+                bytes: [0; WORDS_BYTES],
+                length: 0,
+            }),
         }
     }; SLOTS],
 );
@@ -169,7 +182,7 @@ impl Spawner {
     /// When the kernel has no memory for the cells.
     pub unsafe fn new() -> Result<Self> {
         Ok(Self {
-            cells: Shared::<Cells>::new()?,
+            cells: shared::<Cells>()?,
             taken: 0,
             slots: [None; SLOTS],
             starts_in_cgroup: true,
@@ -183,6 +196,9 @@ impl Spawner {
     ///
     /// When there is no process: the kernel's limits, or all tickets are out.
     pub fn spawn(&mut self, program: Program<'_>) -> Result<Started> {
+        if program.arguments.is_empty() {
+            return Err(Errno::EINVAL);
+        }
         let ticket = self.take_ticket().ok_or(Errno::EAGAIN)?;
         let started = self.start(ticket, program);
         if started.is_err() {
@@ -203,23 +219,18 @@ impl Spawner {
         })
     }
 
-    /// Whether some child still reads the strings of its [`Program`].
-    pub fn is_in_flight(&self) -> bool {
-        self.cells
-            .0
-            .iter()
-            .any(|cell| cell.in_flight.load(Ordering::Acquire) != 0)
-    }
-
-    fn start(&mut self, ticket: Ticket, mut program: Program<'_>) -> Result<Started> {
+    fn start(&mut self, ticket: Ticket, program: Program<'_>) -> Result<Started> {
         let cell = self.cell(ticket);
         cell.failure.store(0, Ordering::Relaxed);
-        match self.free_slot() {
-            Some(index) => {
-                let slot = &POOL.0[index];
-                // SAFETY: no child uses the slot, and PID 1 has one thread.
-                let plan = unsafe { &mut *slot.plan.get() };
-                let plan = plan.write(Plan::new(&mut program, cell));
+        if let Some(index) = self.free_slot() {
+            let slot = &POOL.0[index];
+            // SAFETY: no child uses the slot, and PID 1 has one thread.
+            let words = unsafe { &mut *slot.words.get() };
+            words.length = 0;
+            if let Some(plan) = Plan::new(&program, cell, |word| words.keep(word)) {
+                // SAFETY: as above.
+                let place = unsafe { &mut *slot.plan.get() };
+                let plan = place.write(plan);
                 self.slots[index] = Some(ticket.0);
                 cell.in_flight.store(1, Ordering::Relaxed);
                 let stack = slot.stack.get().cast::<u8>();
@@ -227,13 +238,13 @@ impl Spawner {
                 if started.is_err() {
                     cell.in_flight.store(0, Ordering::Relaxed);
                 }
-                started
-            }
-            None => {
-                let mut plan = Plan::new(&mut program, cell);
-                self.clone(&mut plan, program.cgroup, None, ticket)
+                return started;
             }
         }
+        // A fork has its own copy of the words as they are.
+        let mut plan =
+            Plan::new(&program, cell, |word| Some(word.as_ptr().cast())).ok_or(Errno::E2BIG)?;
+        self.clone(&mut plan, program.cgroup, None, ticket)
     }
 
     /// Makes the process: sharing memory when it has a stack, else a fork.
@@ -336,29 +347,46 @@ impl Spawner {
 }
 
 impl Plan {
-    fn new(program: &mut Program<'_>, cell: &'static Cell) -> Self {
-        Self {
-            path: program.path.as_ptr().cast(),
-            arguments: pointers(&mut program.arguments),
-            environment: pointers(&mut program.environment),
-            directory: program.directory.as_ptr().cast(),
+    /// A plan whose words `keep` makes last; none when they do not.
+    fn new(
+        program: &Program<'_>,
+        cell: &'static Cell,
+        mut keep: impl FnMut(&CStr) -> Option<*const u8>,
+    ) -> Option<Self> {
+        Some(Self {
+            arguments: pointers(program.arguments, &mut keep)?,
+            environment: pointers(program.environment, &mut keep)?,
+            directory: keep(program.directory)?,
             stdio: program.stdio,
             cgroup: -1,
             oom_score: program.oom_score,
             open_files: program.open_files,
             cell,
-        }
+        })
     }
 }
 
-/// The strings' addresses and a null pointer behind the last. What is beyond the
-/// capacity is left out: the config's limits are smaller.
-fn pointers<const N: usize>(strings: &mut &mut dyn Iterator<Item = &'static CStr>) -> [*const u8; N] {
+impl Words {
+    fn keep(&mut self, word: &CStr) -> Option<*const u8> {
+        let bytes = word.to_bytes_with_nul();
+        let end = self.length.checked_add(bytes.len())?;
+        let place = self.bytes.get_mut(self.length..end)?;
+        place.copy_from_slice(bytes);
+        self.length = end;
+        Some(place.as_ptr())
+    }
+}
+
+/// The strings' addresses and a null pointer behind the last.
+fn pointers<const N: usize>(
+    strings: &[&CStr],
+    keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
+) -> Option<[*const u8; N]> {
     let mut pointers = [core::ptr::null(); N];
     for (place, string) in pointers.iter_mut().take(N - 1).zip(strings) {
-        *place = string.as_ptr().cast();
+        *place = keep(string)?;
     }
-    pointers
+    Some(pointers)
 }
 
 /// The child's whole life before the program's.
@@ -404,7 +432,7 @@ fn become_program(plan: &Plan) -> (Step, Errno) {
     step!(Directory, rustix::process::chdir(directory).map_err(reason));
     step!(SignalMask, set_signal_mask(0));
     // SAFETY: as above.
-    let path = unsafe { CStr::from_ptr(plan.path.cast()) };
+    let path = unsafe { CStr::from_ptr(plan.arguments[0].cast()) };
     // SAFETY: both arrays end with a null pointer.
     let errno = unsafe { execve(path, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
     (Step::Exec, errno)

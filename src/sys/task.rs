@@ -12,7 +12,7 @@ use rustix::fd::{FromRawFd, OwnedFd};
 use super::Result;
 use super::arch::clone3_into;
 use super::call::{answered, exit_group};
-use super::memory::{Shared, Zeroed};
+use super::memory::{Zeroed, shared};
 
 /// What a child says of its progress; seen by PID 1 at any time.
 pub struct Board(AtomicU32);
@@ -27,7 +27,7 @@ impl Board {
     ///
     /// When the kernel has no memory.
     pub fn new() -> Result<&'static Self> {
-        Shared::<Self>::new()
+        shared::<Self>()
     }
 
     /// Shows a number.

@@ -64,3 +64,79 @@ pub unsafe fn clone3_into(
     }
     result
 }
+
+/// Copies `count` bytes, the first first.
+///
+/// # Safety
+///
+/// Both are places of `count` bytes, and `target` does not begin inside `source`.
+#[inline]
+pub unsafe fn copy_forward(target: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller answers for the places.
+    unsafe {
+        asm!(
+            "cbz {count}, 3f",
+            "2:",
+            "ldrb {byte:w}, [{source}], #1",
+            "strb {byte:w}, [{target}], #1",
+            "sub {count}, {count}, #1",
+            "cbnz {count}, 2b",
+            "3:",
+            count = inout(reg) count => _,
+            target = inout(reg) target => _,
+            source = inout(reg) source => _,
+            byte = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Copies `count` bytes, the last first.
+///
+/// # Safety
+///
+/// Both are places of `count` bytes, and `source` does not begin inside `target`.
+#[inline]
+pub unsafe fn copy_backward(target: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller answers for the places.
+    unsafe {
+        asm!(
+            "cbz {count}, 3f",
+            "2:",
+            "sub {count}, {count}, #1",
+            "ldrb {byte:w}, [{source}, {count}]",
+            "strb {byte:w}, [{target}, {count}]",
+            "cbnz {count}, 2b",
+            "3:",
+            count = inout(reg) count => _,
+            target = in(reg) target,
+            source = in(reg) source,
+            byte = out(reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Sets `count` bytes.
+///
+/// # Safety
+///
+/// `target` is a place of `count` bytes.
+#[inline]
+pub unsafe fn fill(target: *mut u8, byte: u8, count: usize) {
+    // SAFETY: the caller answers for the place.
+    unsafe {
+        asm!(
+            "cbz {count}, 3f",
+            "2:",
+            "strb {byte:w}, [{target}], #1",
+            "sub {count}, {count}, #1",
+            "cbnz {count}, 2b",
+            "3:",
+            count = inout(reg) count => _,
+            target = inout(reg) target => _,
+            byte = in(reg) u32::from(byte),
+            options(nostack, preserves_flags),
+        );
+    }
+}

@@ -1,7 +1,6 @@
 //! Everything that depends on the processor: entry, system calls, clone.
 //!
-//! Each file has the same five items; nothing else in the project names a
-//! register.
+//! Each file has the same items; nothing else in the project names a register.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -9,9 +8,9 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{clone3_into, syscall};
+pub use aarch64::{clone3_into, copy_backward, copy_forward, fill, syscall};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{clone3_into, syscall};
+pub use x86_64::{clone3_into, copy_backward, copy_forward, fill, syscall};
 
 /// Defines `_start`, the program's first instruction: it hands the kernel's
 /// initial stack (`argc`, `argv`, 0, `envp`, 0, `auxv`) to `$main`, which must be

@@ -70,3 +70,62 @@ pub unsafe fn clone3_into(
     }
     result
 }
+
+/// Copies `count` bytes, the first first.
+///
+/// # Safety
+///
+/// Both are places of `count` bytes, and `target` does not begin inside `source`.
+#[inline]
+pub unsafe fn copy_forward(target: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller answers for the places; the direction flag is clear.
+    unsafe {
+        asm!(
+            "rep movsb",
+            inout("rcx") count => _,
+            inout("rdi") target => _,
+            inout("rsi") source => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Copies `count` bytes, the last first.
+///
+/// # Safety
+///
+/// Both are places of `count` bytes, and `source` does not begin inside `target`.
+#[inline]
+pub unsafe fn copy_backward(target: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: the caller answers for the places; the direction flag is restored.
+    unsafe {
+        asm!(
+            "std",
+            "rep movsb",
+            "cld",
+            inout("rcx") count => _,
+            inout("rdi") target.wrapping_add(count).wrapping_sub(1) => _,
+            inout("rsi") source.wrapping_add(count).wrapping_sub(1) => _,
+            options(nostack),
+        );
+    }
+}
+
+/// Sets `count` bytes.
+///
+/// # Safety
+///
+/// `target` is a place of `count` bytes.
+#[inline]
+pub unsafe fn fill(target: *mut u8, byte: u8, count: usize) {
+    // SAFETY: the caller answers for the place; the direction flag is clear.
+    unsafe {
+        asm!(
+            "rep stosb",
+            inout("rcx") count => _,
+            inout("rdi") target => _,
+            in("al") byte,
+            options(nostack, preserves_flags),
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! A value becomes a field of the config, or an error that says what would.
+
+use toml_parser::ParseError;
+use toml_parser::decoder::ScalarKind;
+use toml_parser::parser::{Event, EventKind};
+
+use crate::base::level::LEVELS;
+use crate::base::signal::Signal;
+use crate::format::config::error::{Path, Reason};
+use crate::format::config::keys::{ASKED, Kind, OUTPUTS, Table, named};
+use crate::format::config::reader::{Reader, Spot};
+use crate::format::config::statement::Cursor;
+use crate::format::config::value;
+use crate::format::duration;
+use crate::policy::config::Need;
+
+/// What a string with a NUL in it is told: the kernel's strings end there.
+const NO_NUL: &str = "a string without a NUL character";
+
+impl Reader<'_, '_, '_> {
+    /// Reads the value of a key that takes one string, number or boolean.
+    pub(super) fn read_scalar(&mut self, cursor: &mut Cursor<'_>, spot: Spot) {
+        let Some(event) = cursor.next_if(EventKind::Scalar) else {
+            return self.refuse_value(cursor, spot, spot.key.kind.expected());
+        };
+        let path = self.path_of(spot);
+        let Some(scalar) = self.decode(event, path) else {
+            return;
+        };
+        if let Err(expected) = self.set(spot.key.kind, scalar) {
+            self.refuse(event, path, expected);
+        }
+    }
+
+    /// Reads the words of a command, up to the bracket.
+    pub(super) fn read_command(&mut self, cursor: &mut Cursor<'_>, spot: Spot) {
+        let path = self.path_of(spot);
+        let mut is_first = true;
+        while cursor.next_if(EventKind::ArrayClose).is_none() {
+            let Some(event) = cursor.next_if(EventKind::Scalar) else {
+                if cursor.peek().is_none() {
+                    return;
+                }
+                self.refuse_value(cursor, spot, "a string");
+                is_first = false;
+                continue;
+            };
+            if let Some(scalar) = self.decode(event, path)
+                && let Err(expected) = self.add_word(scalar, is_first)
+            {
+                self.refuse(event, path, expected);
+            }
+            is_first = false;
+        }
+        if is_first {
+            let expected = spot.key.kind.expected();
+            let at = spot.event.span().start();
+            self.report.add(at, path, Reason::Unfit { expected });
+        }
+    }
+
+    /// Reads the value of an environment entry, whose name is in the arena.
+    pub(super) fn read_variable(&mut self, cursor: &mut Cursor<'_>, key: Event) {
+        let name = self.raw(key);
+        let path = self.path(Table::Environment, name);
+        if !self.arena.text().is_some_and(value::is_variable) {
+            let expected = "a name of letters, digits and \"_\", no digit first";
+            self.refuse(key, path, expected);
+            return self.skip_value(cursor);
+        }
+        self.arena.start_value();
+        let entries = &self.draft.host.environment;
+        let start = self.arena.whole();
+        if entries
+            .iter()
+            .any(|entry| entry.to_bytes().starts_with(start))
+        {
+            self.report.add(key.span().start(), path, Reason::Duplicate);
+            return self.skip_value(cursor);
+        }
+        let Some(event) = cursor.next_if(EventKind::Scalar) else {
+            self.refuse_next(cursor, path, "a string");
+            return self.skip_value(cursor);
+        };
+        let Some(scalar) = self.decode_value(event, path) else {
+            return;
+        };
+        if scalar != ScalarKind::String {
+            return self.refuse(event, path, "a string");
+        }
+        let Some(entry) = self.arena.keep() else {
+            return self.refuse(event, path, NO_NUL);
+        };
+        if self.draft.host.environment.push(entry).is_err() {
+            let expected = "at most 64 entries";
+            let at = key.span().start();
+            self.report.add(at, path, Reason::Unfit { expected });
+        }
+    }
+
+    /// Decodes a value into the arena; none when it is not TOML, which was said.
+    pub(super) fn decode(&mut self, event: Event, path: Path<'_>) -> Option<ScalarKind> {
+        self.arena.start();
+        self.decode_value(event, path)
+    }
+
+    fn decode_value(&mut self, event: Event, path: Path<'_>) -> Option<ScalarKind> {
+        let mut error: Option<ParseError> = None;
+        let raw = self.source.get(event)?;
+        let kind = raw.decode_scalar(&mut self.arena, &mut error);
+        match error {
+            Some(error) => {
+                self.report.add_syntax(path, &error);
+                None
+            }
+            None => Some(kind),
+        }
+    }
+
+    /// Sets the field; else says what the key takes.
+    fn set(&mut self, kind: Kind, scalar: ScalarKind) -> Result<(), &'static str> {
+        let expected = kind.expected();
+        let text = self.arena.text().ok_or(expected)?;
+        let takes_string = !matches!(kind, Kind::Need | Kind::Id(_));
+        if takes_string && scalar != ScalarKind::String {
+            return Err(expected);
+        }
+        match kind {
+            Kind::Need => match scalar {
+                ScalarKind::Boolean(true) => self.draft.entry.need = Need::Required,
+                ScalarKind::Boolean(false) => self.draft.entry.need = Need::Optional,
+                ScalarKind::String
+                | ScalarKind::DateTime
+                | ScalarKind::Float
+                | ScalarKind::Integer(_) => return Err(expected),
+            },
+            Kind::Id(field) => {
+                let ScalarKind::Integer(radix) = scalar else {
+                    return Err(expected);
+                };
+                let id = value::id(text, radix.value()).ok_or(expected)?;
+                self.draft.set_id(field, id);
+            }
+            Kind::Hostname if value::is_hostname(text) => {
+                self.draft.config.hostname = Some(self.arena.keep().ok_or(NO_NUL)?);
+            }
+            Kind::Text(field) => {
+                let text = self.arena.keep().ok_or(NO_NUL)?;
+                self.draft.set_text(field, text);
+            }
+            Kind::Name(field) if !text.is_empty() => {
+                let text = self.arena.keep().ok_or(NO_NUL)?;
+                self.draft.set_text(field, text);
+            }
+            Kind::Path(field) if value::is_path(text) => {
+                let text = self.arena.keep().ok_or(NO_NUL)?;
+                self.draft.set_text(field, text);
+            }
+            Kind::Duration(field) => {
+                let time = duration::parse(text).ok_or(expected)?;
+                self.draft.set_time(field, time);
+            }
+            Kind::Timeout(field) => {
+                let time = duration::parse(text).ok_or(expected)?;
+                if time.is_zero() {
+                    return Err(expected);
+                }
+                self.draft.set_time(field, time);
+            }
+            Kind::Mode => self.draft.entry.mode = value::mode(text).ok_or(expected)?,
+            Kind::Level => self.draft.config.log_level = named(&LEVELS, text).ok_or(expected)?,
+            Kind::Output => self.draft.host.output = named(&OUTPUTS, text).ok_or(expected)?,
+            Kind::Asked(field) => {
+                let asked = named(&ASKED, text).ok_or(expected)?;
+                self.draft.set_asked(field, asked);
+            }
+            Kind::StopSignal => {
+                self.draft.host.stop_signal = Signal::parse(text)
+                    .filter(|signal| *signal != Signal::STOP)
+                    .ok_or(expected)?;
+            }
+            Kind::Hostname
+            | Kind::Name(_)
+            | Kind::Path(_)
+            | Kind::Command
+            | Kind::Table(_)
+            | Kind::Tables(_) => return Err(expected),
+        }
+        Ok(())
+    }
+
+    fn add_word(&mut self, scalar: ScalarKind, is_first: bool) -> Result<(), &'static str> {
+        let text = self.arena.text().ok_or(NO_NUL)?;
+        if scalar != ScalarKind::String {
+            return Err("a string");
+        }
+        if is_first && !value::is_path(text) {
+            return Err("the program by an absolute path without \"..\"");
+        }
+        let word = self.arena.keep().ok_or(NO_NUL)?;
+        self.draft
+            .host
+            .command
+            .push(word)
+            .map_err(|_| "at most 64 words")
+    }
+}

@@ -1,0 +1,146 @@
+//! Whether a text is what a key takes. Each rule says what it is good for.
+
+use core::ffi::CStr;
+
+use crate::base::limits;
+
+/// A name by which the machine can be found in a network (RFC 1123), and not
+/// longer than `sethostname(2)` takes.
+pub(super) fn is_hostname(text: &str) -> bool {
+    text.len() <= 64 && text.split('.').all(is_label)
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty()
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// A path that means the same whatever the working directory is. `..` is
+/// refused: behind a symbolic link it leads elsewhere than it reads.
+pub(super) fn is_path(text: &str) -> bool {
+    text.starts_with('/')
+        && text.len() < limits::PATH_BYTES
+        && text.split('/').all(|component| component != "..")
+}
+
+/// A name of an environment entry that every shell can read.
+pub(super) fn is_variable(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Permission bits in octal, as `chmod(1)` takes them: 3 or 4 digits, with or
+/// without a zero before them.
+pub(super) fn mode(text: &str) -> Option<u16> {
+    let is_octal = text.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    if !is_octal || !(3..=5).contains(&text.len()) {
+        return None;
+    }
+    u16::from_str_radix(text, 8)
+        .ok()
+        .filter(|mode| *mode <= 0o7777)
+}
+
+/// The number of a user or group. The highest means "no change" to `chown(2)`.
+pub(super) fn id(digits: &str, radix: u32) -> Option<u32> {
+    let number = i64::from_str_radix(digits, radix).ok()?;
+    u32::try_from(number).ok().filter(|id| *id != u32::MAX)
+}
+
+/// Whether two paths lead to one place: `/a//b/.` is `/a/b`.
+pub(super) fn is_same_path(one: &CStr, other: &CStr) -> bool {
+    parts(one).eq(parts(other))
+}
+
+fn parts(path: &CStr) -> impl Iterator<Item = &[u8]> {
+    path.to_bytes()
+        .split(|byte| *byte == b'/')
+        .filter(|part| !matches!(*part, b"" | b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostname_is_one_that_a_network_takes() {
+        let longest = "a".repeat(64);
+        for text in ["a", "edge-7", "edge.example.org", "7", "A-B", &longest] {
+            assert!(is_hostname(text), "{text}");
+        }
+        let longer = "a".repeat(65);
+        for text in [
+            "", "-a", "a-", "a..b", ".a", "a.", "a_b", "a b", "é", &longer,
+        ] {
+            assert!(!is_hostname(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_means_the_same_everywhere() {
+        for text in ["/", "/a", "/a/", "/a..b/.x/...", "/a b/é"] {
+            assert!(is_path(text), "{text}");
+        }
+        let longest = format!("/{}", "x".repeat(limits::PATH_BYTES - 2));
+        assert!(is_path(&longest));
+        let longer = format!("{longest}x");
+        for text in ["", "a", "./a", "/..", "/a/../b", "/a/..", "~/a", &longer] {
+            assert!(!is_path(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_one_that_a_shell_reads() {
+        for text in ["A", "_", "PATH", "a1_B"] {
+            assert!(is_variable(text), "{text}");
+        }
+        for text in ["", "1A", "A-B", "A B", "A=B", "A.B", "É", "A\0"] {
+            assert!(!is_variable(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mode_is_octal_and_has_no_more_than_the_bits_there_are() {
+        for (text, expected) in [
+            ("755", 0o755),
+            ("0755", 0o755),
+            ("01777", 0o1777),
+            ("7777", 0o7777),
+            ("000", 0),
+        ] {
+            assert_eq!(mode(text), Some(expected), "{text}");
+        }
+        for text in [
+            "", "0", "75", "0o755", "789", "17777", "+755", "-755", "000755", " 755",
+        ] {
+            assert_eq!(mode(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_not_the_one_that_means_none() {
+        assert_eq!(id("0", 10), Some(0));
+        assert_eq!(id("-0", 10), Some(0));
+        assert_eq!(id("+5", 10), Some(5));
+        assert_eq!(id("ffff", 16), Some(65_535));
+        assert_eq!(id("4294967294", 10), Some(u32::MAX - 1));
+        for text in ["4294967295", "-1", "9223372036854775808", "", "1.5"] {
+            assert_eq!(id(text, 10), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_the_same_however_its_slashes_are() {
+        assert!(is_same_path(c"/a//b/.", c"/a/b/"));
+        assert!(is_same_path(c"/", c"//"));
+        assert!(!is_same_path(c"/a", c"/a/b"));
+        assert!(!is_same_path(c"/ab", c"/a/b"));
+    }
+}

@@ -1,0 +1,47 @@
+//! Every text and file layout: parsed from bytes and written to buffers.
+//!
+//! Nothing here opens a file. What is read is a slice that the caller filled;
+//! what is written goes to any [`core::fmt::Write`].
+//!
+//! | file | the text it knows |
+//! |---|---|
+//! | [`cmdline`] | the kernel command line, `/proc/cmdline` |
+//! | [`config`] | the config, TOML |
+//! | [`duration`] | a span of time as a person writes it |
+//! | [`line`] | one line of the log, as `/dev/kmsg` takes it |
+//! | [`mount_options`] | mount options as `mount(8)` takes them |
+//! | [`mountinfo`] | `/proc/self/mountinfo` |
+//! | [`record`] | the exit record of a service (JSON) and its status |
+//! | [`json`] | a string of JSON from any bytes |
+
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::wildcard_enum_match_arm,
+    clippy::as_conversions
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        reason = "a test may fail"
+    )
+)]
+
+pub mod cmdline;
+pub mod config;
+pub mod duration;
+pub mod json;
+pub mod line;
+pub mod mount_options;
+pub mod mountinfo;
+pub mod record;
+pub mod state;

@@ -1,0 +1,111 @@
+//! What host-init is doing, as JSON: `/run/host-init/state.json`.
+//!
+//! ```json
+//! {"stage":"running","host":{"state":"up","pid":12,"starts":3,"failures":0}}
+//! ```
+
+use core::fmt::{Result, Write};
+
+use crate::policy::ending::Ending;
+use crate::policy::machine::{Aim, Machine, Stage};
+use crate::policy::service;
+
+/// What is told of a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    stage: &'static str,
+    host: &'static str,
+    pid: Option<u32>,
+    starts: u32,
+    failures: u32,
+}
+
+impl State {
+    /// What is to be told of a machine whose host has this process.
+    pub fn new(machine: &Machine, pid: Option<u32>) -> Self {
+        let host = machine.host();
+        Self {
+            stage: stage_word(machine.stage()),
+            host: service_word(host.state()),
+            pid,
+            starts: host.starts(),
+            failures: host.failures(),
+        }
+    }
+
+    /// Writes one line of JSON, line end included.
+    pub fn write_json(&self, out: &mut dyn Write) -> Result {
+        write!(
+            out,
+            "{{\"stage\":\"{}\",\"host\":{{\"state\":\"{}\",\"pid\":",
+            self.stage, self.host
+        )?;
+        match self.pid {
+            Some(pid) => write!(out, "{pid}")?,
+            None => out.write_str("null")?,
+        }
+        writeln!(
+            out,
+            ",\"starts\":{},\"failures\":{}}}}}",
+            self.starts, self.failures
+        )
+    }
+}
+
+const fn stage_word(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Booting | Stage::Preparing { .. } => "booting",
+        Stage::Running => "running",
+        Stage::Rescue { .. } => "rescue",
+        Stage::Hopeless { .. } => "hopeless",
+        Stage::Stopping {
+            aim: Aim::Again, ..
+        } => "stopping-to-start-again",
+        Stage::Stopping {
+            aim: Aim::End(ending),
+            ..
+        }
+        | Stage::Leaving { ending, .. } => match ending {
+            Ending::Halt => "halting",
+            Ending::PowerOff => "powering-off",
+            Ending::Reboot => "rebooting",
+            Ending::Kexec => "starting-loaded-kernel",
+        },
+    }
+}
+
+const fn service_word(state: service::State) -> &'static str {
+    match state {
+        service::State::Down => "down",
+        service::State::Up { .. } => "up",
+        service::State::Stopping { .. } | service::State::Killed { .. } => "stopping",
+        service::State::Sweeping { .. } => "sweeping",
+        service::State::Waiting { .. } => "waiting",
+        service::State::Stuck => "stuck",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_one_line_of_json() {
+        let state = State {
+            stage: "running",
+            host: "up",
+            pid: Some(12),
+            starts: 3,
+            failures: 0,
+        };
+        let mut text = String::new();
+
+        state.write_json(&mut text).unwrap();
+
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(text.ends_with('\n'));
+        assert_eq!(value["stage"], "running");
+        assert_eq!(value["host"]["pid"], 12);
+        assert_eq!(value["host"]["starts"], 3);
+    }
+}

@@ -1,0 +1,151 @@
+//! The steps of the boot that can't block, in a straight line.
+
+use core::ffi::CStr;
+use core::time::Duration;
+
+use crate::base::level::Level;
+use crate::base::{limits, paths};
+use crate::format::cmdline::{self, CommandLine, OnPanic};
+use crate::pid1::config::Source;
+use crate::pid1::filesystems;
+use crate::pid1::groups::Groups;
+use crate::pid1::log::{Log, Part};
+use crate::pid1::status::Status;
+use crate::policy::settings::{Facts, Hopeless, Role, Shell};
+use crate::sys::arguments::Arguments;
+use crate::sys::{files, network, power};
+
+/// How long the count-down before a restart is when `panic=` says nothing.
+const COUNT_DOWN: Duration = Duration::from_secs(10);
+
+/// The limit of open files of PID 1 itself, and the hard limit of services.
+const OPEN_FILES: u64 = 524_288;
+
+/// What the boot has found and made.
+pub struct Booted {
+    /// What is known of the machine.
+    pub facts: Facts,
+    /// The config.
+    pub config: Source,
+    /// The services' groups.
+    pub groups: Groups,
+    /// What others are told.
+    pub status: Status,
+    /// The soft limit of open files that services get, as it was.
+    pub open_files: Option<u64>,
+}
+
+/// Takes every step. One that fails is logged, and the next is taken.
+pub fn boot(role: Role, arguments: Arguments, log: &mut Log) -> Booted {
+    let (facts, config) = match role {
+        Role::Machine => machine(log),
+        Role::Container => container(arguments, log),
+    };
+    let mut groups = Groups::new();
+    groups.open(log);
+    let open_files = match power::raise_open_files(OPEN_FILES) {
+        Ok(before) => before,
+        Err(errno) => {
+            log.failed(Level::Info, "raise", b"limit of open files", errno);
+            None
+        }
+    };
+    let mut status = Status::default();
+    let made = files::make_directory(paths::STATE, 0o755)
+        .and_then(|()| files::make_directory(paths::STATUS, 0o755))
+        .and_then(|()| files::open_directory(paths::STATE));
+    match made {
+        Ok(directory) => status.set_directory(directory),
+        Err(errno) => log.failed(Level::Warning, "make", paths::STATE.to_bytes(), errno),
+    }
+    Booted {
+        facts,
+        config,
+        groups,
+        status,
+        open_files,
+    }
+}
+
+fn machine(log: &mut Log) -> (Facts, Source) {
+    filesystems::mount_all(log);
+    for (target, path) in [
+        (c"/proc/self/fd", c"/dev/fd"),
+        (c"/proc/self/fd/0", c"/dev/stdin"),
+        (c"/proc/self/fd/1", c"/dev/stdout"),
+        (c"/proc/self/fd/2", c"/dev/stderr"),
+    ] {
+        if let Err(errno) = files::link(target, path) {
+            log.failed(Level::Warning, "link", path.to_bytes(), errno);
+        }
+    }
+    // The kernel drops more than ten lines in five seconds otherwise.
+    let _ = files::write_existing(c"/proc/sys/kernel/printk_devkmsg", b"on\n");
+    // The kernel never chooses PID 1 when memory ends; programs that choose
+    // before it does read this.
+    let _ = files::write_existing(c"/proc/self/oom_score_adj", b"-1000");
+
+    let mut buffer = [0; limits::COMMAND_LINE_BYTES];
+    let text = files::read(c"/proc/cmdline", &mut buffer).unwrap_or_default();
+    let line = CommandLine::parse(text);
+    let hopeless = match line.panic {
+        OnPanic::Absent => Hopeless::RestartAfter(COUNT_DOWN),
+        OnPanic::Stay => Hopeless::Stay,
+        OnPanic::After(wait) => Hopeless::RestartAfter(wait),
+        OnPanic::AtOnce => Hopeless::RestartAfter(Duration::ZERO),
+    };
+    crate::pid1::emergency::set_hopeless(hopeless);
+    for warning in cmdline::warnings(text) {
+        log.say(
+            Level::Warning,
+            &[
+                Part::Text("kernel command line: "),
+                Part::Bytes(warning.word.name),
+                Part::Text(": expected "),
+                Part::Text(warning.expected),
+            ],
+        );
+    }
+
+    let mut config = Source::new(line.config, line.log);
+    config.load(log);
+    log.set_level(config.level());
+    if let Some(name) = config.value().hostname
+        && let Err(errno) = power::set_hostname(name.to_bytes())
+    {
+        log.failed(Level::Warning, "set hostname", name.to_bytes(), errno);
+    }
+    if let Err(errno) = network::bring_up_loopback() {
+        log.failed(Level::Warning, "bring up", b"lo", errno);
+    }
+    let shell = match (files::is_program(c"/bin/sh"), line.rescue) {
+        (false, _) => Shell::Missing,
+        (true, false) => Shell::Spare,
+        (true, true) => Shell::First,
+    };
+    let facts = Facts {
+        role: Role::Machine,
+        shell,
+        hopeless,
+    };
+    (facts, config)
+}
+
+fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
+    let mut words = arguments.words().skip(1);
+    let mut path = None;
+    while let Some(word) = words.next() {
+        if word == c"--config" {
+            path = words.next();
+        }
+    }
+    let mut config = Source::new(path.map(CStr::to_bytes), None);
+    config.load(log);
+    log.set_level(config.level());
+    let facts = Facts {
+        role: Role::Container,
+        shell: Shell::Missing,
+        hopeless: Hopeless::Stay,
+    };
+    (facts, config)
+}

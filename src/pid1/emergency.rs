@@ -1,0 +1,156 @@
+//! When PID 1 itself is at fault: say so, kill, sync within a bound, restart.
+//!
+//! Nothing here trusts what PID 1 knew: it may be what is broken. A second fault
+//! on the way asks the kernel to restart at once.
+
+use core::fmt::Write;
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::time::Duration;
+
+use crate::base::errno::Errno;
+use crate::base::level::Level;
+use crate::base::signal::Signal;
+use crate::base::{limits, paths};
+use crate::format::line::Line;
+use crate::policy::settings::{Hopeless, Role};
+use crate::sys::kmsg::{self, Sink};
+use crate::sys::power::{self, Command};
+use crate::sys::{mount, poll, reap, task};
+
+/// The exit code that says that host-init itself failed, where it can exit.
+pub const CODE: u8 = 254;
+
+/// How long killing and writing may take.
+const CLEAN_UP: Duration = Duration::from_secs(30);
+
+/// Whether the machine is this process's to restart.
+static IS_MACHINE: AtomicBool = AtomicBool::new(false);
+
+/// Milliseconds until the restart; [`STAY`] for never.
+static COUNT_DOWN: AtomicU32 = AtomicU32::new(10_000);
+
+/// See [`COUNT_DOWN`].
+const STAY: u32 = u32::MAX;
+
+/// Whether a fault is being dealt with.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Says where host-init is PID 1: from here on a fault is dealt with.
+pub fn set_role(role: Role) {
+    IS_MACHINE.store(role == Role::Machine, Ordering::Relaxed);
+}
+
+/// Says what happens after a fault: `panic=` of the kernel command line.
+pub fn set_hopeless(hopeless: Hopeless) {
+    let millis = match hopeless {
+        Hopeless::Stay => STAY,
+        Hopeless::RestartAfter(wait) => {
+            u32::try_from(wait.as_millis()).map_or(STAY - 1, |millis| millis.min(STAY - 1))
+        }
+    };
+    COUNT_DOWN.store(millis, Ordering::Relaxed);
+}
+
+/// Ends a panic.
+pub fn panic(info: &PanicInfo<'_>) -> ! {
+    let mut line = Line::kmsg(Level::Error);
+    let _ = write!(line, "panic: {}", info.message());
+    if let Some(place) = info.location() {
+        let _ = write!(line, " at {}:{}", place.file(), place.line());
+    }
+    die(&line)
+}
+
+/// Ends a fault of the processor's: the handler of `SEGV` and its like.
+pub extern "C" fn fault(number: i32) -> ! {
+    let mut line = Line::kmsg(Level::Error);
+    line.push("fault: ");
+    match u8::try_from(number).ok().and_then(Signal::from_number) {
+        Some(signal) => line.push(signal.name().unwrap_or("signal")),
+        None => line.push("signal"),
+    }
+    die(&line)
+}
+
+/// Says that something failed before there was a log.
+pub fn say(what: &[u8], errno: Errno) {
+    let mut line = Line::kmsg(Level::Error);
+    line.push_bytes(what);
+    line.push(errno.words().unwrap_or("unknown reason"));
+    write(&line);
+}
+
+fn write(line: &Line) {
+    let mut sink = Sink::new();
+    if IS_MACHINE.load(Ordering::Relaxed) {
+        let _ = sink.open(paths::KMSG);
+    }
+    let record = line.as_bytes();
+    let start = record.iter().position(|byte| *byte == b'>');
+    let text = record
+        .get(start.map_or(0, |at| at.saturating_add(1))..)
+        .unwrap_or_default();
+    let mut with_end = heapless::Vec::<u8, { limits::LOG_LINE_BYTES + 1 }>::new();
+    let _ = with_end.extend_from_slice(text);
+    let _ = with_end.push(b'\n');
+    sink.write(record, &with_end);
+}
+
+fn die(epitaph: &Line) -> ! {
+    if !power::is_init() {
+        // A child of PID 1: its end is told to PID 1 by the kernel.
+        task::exit(CODE);
+    }
+    if HAS_FAILED.swap(true, Ordering::Relaxed) {
+        restart();
+    }
+    write(epitaph);
+    if !IS_MACHINE.load(Ordering::Relaxed) {
+        task::exit(CODE);
+    }
+    let cleaner = task::fork(|| {
+        let _ = power::signal_all(Signal::KILL);
+        mount::sync();
+        0
+    });
+    if let Ok(cleaner) = cleaner {
+        poll::wait_readable(&cleaner.pidfd, CLEAN_UP);
+    }
+    let millis = COUNT_DOWN.load(Ordering::Relaxed);
+    if millis == STAY {
+        stay();
+    }
+    let mut line = Line::kmsg(Level::Error);
+    let _ = write!(line, "restarting in {} s", millis.div_ceil(1000));
+    write(&line);
+    kmsg::pause(Duration::from_millis(u64::from(millis)));
+    restart()
+}
+
+/// Reaps for ever, for somebody to look at what happened.
+fn stay() -> ! {
+    let mut line = Line::kmsg(Level::Error);
+    line.push("staying as it is (panic=0)");
+    write(&line);
+    loop {
+        while reap::next().is_some() {}
+        kmsg::pause(Duration::from_secs(1));
+    }
+}
+
+/// Restarts by a child, since the kernel ends who asks; by itself when there can
+/// be no child.
+fn restart() -> ! {
+    let restarter = task::fork(|| {
+        power::reboot(Command::Restart);
+        1
+    });
+    if let Ok(restarter) = restarter {
+        poll::wait_readable(&restarter.pidfd, CLEAN_UP);
+    }
+    loop {
+        power::reboot(Command::Restart);
+        kmsg::pause(Duration::from_secs(1));
+    }
+}

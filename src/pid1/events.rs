@@ -1,0 +1,130 @@
+//! What happened, as events: signals, ended processes, emptied groups, time.
+
+use heapless::Deque;
+
+use crate::base::signal::Signal;
+use crate::base::time::Instant;
+use crate::pid1::hands::Hands;
+use crate::pid1::processes::PLACES;
+use crate::pid1::watch::Source;
+use crate::policy::event::Event;
+use crate::sys::signals::Children;
+use crate::sys::{clock, reap};
+
+/// Events that one wake-up may bring: the end of every process, as many groups,
+/// and as many signals.
+const CAPACITY: usize = 3 * PLACES;
+
+/// Signals are read only while there is room for what else may have happened;
+/// the rest stay with the kernel.
+const ROOM_FOR_SIGNALS: usize = 2 * PLACES;
+
+/// Children that are reaped before anything else is looked at again: a storm of
+/// orphans does not keep a stop from being heard.
+const REAPED_AT_ONCE: usize = 256;
+
+/// What happened and was not handled yet.
+#[derive(Default)]
+pub struct Events {
+    queue: Deque<Event, CAPACITY>,
+    /// Whether children that ended may be left from the last turn.
+    may_reap: bool,
+}
+
+impl Hands {
+    /// Waits for the next event: at the latest [`Event::Tick`] at the deadline.
+    pub fn next_event(&mut self, deadline: Option<Instant>) -> Event {
+        loop {
+            if let Some(event) = self.events.queue.pop_front() {
+                return event;
+            }
+            let until = if self.events.may_reap {
+                Some(Instant::BOOT)
+            } else {
+                deadline
+            };
+            let mut sources = heapless::Vec::<Source, PLACES>::new();
+            self.watch.wait(until, |source| {
+                // What does not fit is reported by the next wait.
+                let _ = sources.push(source);
+            });
+            for source in &sources {
+                self.look(*source);
+            }
+            if self.events.may_reap {
+                self.reap();
+            }
+            if self.events.queue.is_empty() && deadline.is_some_and(|at| at <= clock::now()) {
+                return Event::Tick;
+            }
+        }
+    }
+
+    fn look(&mut self, source: Source) {
+        match source {
+            Source::Signals => self.read_signals(),
+            Source::Process(place) => {
+                let exit = self
+                    .processes
+                    .at(place)
+                    .and_then(|process| reap::ask(&process.pidfd).ok().flatten());
+                if let Some(exit) = exit
+                    && let Some(process) = self.processes.take(place)
+                    && let Some(event) = self.ended(&process, exit)
+                {
+                    self.push(event);
+                }
+            }
+            Source::Group(place) => {
+                if let Some(id) = self.groups.is_empty(place) {
+                    self.push(Event::Emptied(id));
+                }
+            }
+        }
+    }
+
+    fn read_signals(&mut self) {
+        loop {
+            let queue = &mut self.events.queue;
+            if queue.len() > CAPACITY - ROOM_FOR_SIGNALS {
+                return;
+            }
+            let mut has_child = false;
+            let has_more = self.watch.read_signals(|received| match received.signal {
+                Signal::CHLD => has_child = true,
+                signal => {
+                    let _ = queue.push_back(Event::Signaled(signal));
+                }
+            });
+            self.events.may_reap |= has_child;
+            if !has_more {
+                return;
+            }
+        }
+    }
+
+    /// Releases children that ended, and tells of those that are ours.
+    fn reap(&mut self) {
+        self.events.may_reap = false;
+        if self.watch.children() == Children::Vanish {
+            return;
+        }
+        for _ in 0..REAPED_AT_ONCE {
+            let Some((pid, exit)) = reap::next() else {
+                return;
+            };
+            if let Some(process) = self.processes.take_pid(pid)
+                && let Some(event) = self.ended(&process, exit)
+            {
+                self.push(event);
+            }
+        }
+        self.events.may_reap = true;
+    }
+
+    fn push(&mut self, event: Event) {
+        // There is room: see CAPACITY.
+        let pushed = self.events.queue.push_back(event);
+        debug_assert!(pushed.is_ok(), "more happened than can");
+    }
+}

@@ -1,0 +1,192 @@
+//! Each service's processes as one group: a control group, or the next best.
+//!
+//! With cgroup v2 a service can be counted and killed whole. Without it, the
+//! group is the session that its main process leads: what leaves the session is
+//! out of reach until the last `kill(2)` of everything.
+
+use core::ffi::CStr;
+
+use crate::base::errno::Errno;
+use crate::base::level::Level;
+use crate::base::paths;
+use crate::base::signal::Signal;
+use crate::pid1::log::{Log, Part};
+use crate::pid1::watch::Watch;
+use crate::policy::event::{SERVICES, ServiceId};
+use crate::sys::cgroup::{self, Group};
+use crate::sys::{AsFd, BorrowedFd, Fd, power};
+
+/// The groups of all services.
+pub struct Groups {
+    root: Option<Group>,
+    services: [Service; SERVICES.len()],
+}
+
+#[derive(Default)]
+struct Service {
+    /// Its control group, once it has been started in one.
+    group: Option<Group>,
+    /// The `cgroup.events` that is watched while it is swept.
+    events: Option<Fd>,
+    /// The process that led its session last; 0 before the first.
+    leader: u32,
+}
+
+/// What a sweep found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Swept {
+    /// Nothing is left.
+    Empty,
+    /// Something is left, and its end will be told.
+    Watched,
+}
+
+impl Groups {
+    /// No groups.
+    pub fn new() -> Self {
+        Self {
+            root: None,
+            services: [const { Service::NONE }; SERVICES.len()],
+        }
+    }
+
+    /// Takes the hierarchy that is mounted, and moves PID 1 into a leaf of its
+    /// own, as a group with controllers wants it. Says once when there is none.
+    pub fn open(&mut self, log: &Log) {
+        let entered = Group::root(paths::CGROUP)
+            .and_then(|root| root.child(c"init")?.enter().map(|()| root));
+        match entered {
+            Ok(root) => self.root = Some(root),
+            Err(errno) => log.say(
+                Level::Notice,
+                &[
+                    Part::Text("cgroup v2: "),
+                    Part::Reason(errno),
+                    Part::Text(": services are process groups"),
+                ],
+            ),
+        }
+    }
+
+    /// The control group that a service is started in; none without cgroup v2.
+    pub fn group(&mut self, id: ServiceId, log: &Log) -> Option<BorrowedFd<'_>> {
+        let root = self.root.as_ref()?;
+        let service = self.services.get_mut(index(id))?;
+        if service.group.is_none() {
+            match root.child(name(id)) {
+                Ok(group) => service.group = Some(group),
+                Err(errno) => {
+                    log.failed(Level::Warning, "make cgroup", name(id).to_bytes(), errno);
+                }
+            }
+        }
+        service.group.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Remembers the process that leads the service's session.
+    pub fn set_leader(&mut self, id: ServiceId, leader: u32) {
+        if let Some(service) = self.services.get_mut(index(id)) {
+            service.leader = leader;
+        }
+    }
+
+    /// Sends a signal to everything of the service. When something is left, its
+    /// end is told by [`Watch`] and [`Groups::is_empty`].
+    pub fn sweep(&mut self, id: ServiceId, signal: Signal, watch: &Watch) -> Swept {
+        let place = index(id);
+        let Some(service) = self.services.get_mut(place) else {
+            return Swept::Empty;
+        };
+        let Some(group) = &service.group else {
+            let _ = power::signal_group(service.leader, signal);
+            return Swept::Empty;
+        };
+        let Ok(events) = group.events() else {
+            return Swept::Empty;
+        };
+        if cgroup::is_populated(&events) != Ok(true) {
+            return Swept::Empty;
+        }
+        signal_all(group, service.leader, signal);
+        let number = u8::try_from(place).unwrap_or(u8::MAX);
+        if watch.add_group(&events, number).is_err() {
+            return Swept::Empty;
+        }
+        service.events = Some(events);
+        Swept::Watched
+    }
+
+    /// Kills everything of the service.
+    pub fn kill(&self, id: ServiceId) {
+        if let Some(service) = self.services.get(index(id)) {
+            match &service.group {
+                Some(group) => signal_all(group, service.leader, Signal::KILL),
+                None => {
+                    let _ = power::signal_group(service.leader, Signal::KILL);
+                }
+            }
+        }
+    }
+
+    /// Whether the service in this place, which was swept, is empty now. The
+    /// watch ends with it.
+    pub fn is_empty(&mut self, place: u8) -> Option<ServiceId> {
+        let id = *SERVICES.get(usize::from(place))?;
+        let service = self.services.get_mut(usize::from(place))?;
+        let events = service.events.as_ref()?;
+        // A group that can't be asked any more is not there any more.
+        if cgroup::is_populated(events).unwrap_or(false) {
+            return None;
+        }
+        service.events = None;
+        Some(id)
+    }
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Service {
+    const NONE: Self = Self {
+        group: None,
+        events: None,
+        leader: 0,
+    };
+}
+
+/// Sends a signal to every process of a control group: KILL by the kernel at
+/// once, so that no fork escapes; others one by one.
+fn signal_all(group: &Group, leader: u32, signal: Signal) {
+    if signal == Signal::KILL {
+        match group.kill() {
+            Ok(()) => return,
+            // A kernel before 5.14: the session first, since that is at once.
+            Err(Errno::ENOENT) => {
+                let _ = power::signal_group(leader, signal);
+            }
+            Err(_) => {}
+        }
+    }
+    let _ = group.processes(|pid| {
+        power::signal_pid(pid, signal);
+        // A stopped process does not see a signal until it goes on.
+        power::signal_pid(pid, Signal::CONT);
+    });
+}
+
+const fn index(id: ServiceId) -> usize {
+    match id {
+        ServiceId::Host => 0,
+        ServiceId::Rescue => 1,
+    }
+}
+
+const fn name(id: ServiceId) -> &'static CStr {
+    match id {
+        ServiceId::Host => c"host",
+        ServiceId::Rescue => c"rescue",
+    }
+}

@@ -1,0 +1,256 @@
+//! Turns the policy's actions into system calls.
+//!
+//! What an action leads to at once is its echo: an event that the caller hands
+//! to the policy before anything else. What it leads to later comes from
+//! [`events`](super::events).
+
+use core::time::Duration;
+
+use crate::base::errno::Errno;
+use crate::base::exit::{Exit, Failure, Step};
+use crate::base::level::Level;
+use crate::base::signal::Signal;
+use crate::pid1::config::Source;
+use crate::pid1::events::Events;
+use crate::pid1::groups::{Groups, Swept};
+use crate::pid1::log::{self, Log};
+use crate::pid1::processes::{Part, Process, Processes};
+use crate::pid1::status::Status;
+use crate::pid1::watch::Watch;
+use crate::pid1::{leave, program, work};
+use crate::policy::ending::{self, Ending};
+use crate::policy::event::{Action, Event, ServiceId, Task};
+use crate::policy::machine::Machine;
+use crate::policy::request::Verbosity;
+use crate::policy::settings::{Facts, Settings};
+use crate::sys::arguments::Arguments;
+use crate::sys::power::{self, Command};
+use crate::sys::spawn::{Spawner, Started};
+use crate::sys::task::{self, Board, Forked};
+use crate::sys::{Fd, Result, clock, kmsg};
+
+/// Everything PID 1 holds.
+pub struct Hands {
+    /// Where messages go.
+    pub log: Log,
+    /// The wait point.
+    pub watch: Watch,
+    /// What happened and was not handled yet.
+    pub events: Events,
+    /// Every process that was started.
+    pub processes: Processes,
+    /// Every service's group.
+    pub groups: Groups,
+    /// Starts programs.
+    pub spawner: Spawner,
+    /// Where the child that takes the last steps shows its progress.
+    pub board: &'static Board,
+    /// What others are told.
+    pub status: Status,
+    /// The config in force.
+    pub config: Source,
+    /// What is known of the machine.
+    pub facts: Facts,
+    /// What PID 1 was started with.
+    pub arguments: Arguments,
+    /// The soft limit of open files that services get.
+    pub open_files: Option<u64>,
+}
+
+impl Hands {
+    /// Does one thing; what comes of it at once.
+    pub fn perform(&mut self, action: Action) -> Option<Event> {
+        match action {
+            Action::Start(id) => self.start(id),
+            Action::Signal(id, signal) => self.signal(id, signal),
+            Action::Sweep(id, signal) => match self.groups.sweep(id, signal, &self.watch) {
+                Swept::Empty => Some(Event::Emptied(id)),
+                Swept::Watched => None,
+            },
+            Action::Kill(id) => {
+                // The main process by its descriptor too: it may have left the
+                // session, and there may be no control group.
+                self.groups.kill(id);
+                self.signal(id, Signal::KILL)
+            }
+            Action::Record(id, exit, cause) => {
+                self.log.ended(id, exit, cause);
+                self.status.ended(id, exit, cause);
+                None
+            }
+            Action::Do(task) => self.work(task),
+            Action::Abandon(task) => {
+                self.processes.abandon(Part::Task(task), kill);
+                None
+            }
+            Action::Leave(ending, step) => self.leave(ending, step),
+            Action::Look => Some(Event::LeavingAt(self.step_shown())),
+            Action::Exit(ending, code) => exit(ending, code),
+            Action::Reload => self.reload(),
+            Action::SetVerbosity(verbosity) => {
+                self.log.set_level(match verbosity {
+                    Verbosity::Debug => Level::Debug,
+                    Verbosity::Configured => self.config.level(),
+                });
+                None
+            }
+            Action::Report(report) => {
+                self.log.report(report);
+                None
+            }
+        }
+    }
+
+    /// Tells others what has changed, after everything that was due was done: a
+    /// start is not to wait for a file.
+    pub fn settle(&mut self, machine: &Machine) {
+        let pid = self.processes.main(ServiceId::Host).map(|host| host.pid);
+        self.status.settle(machine, pid, &self.log);
+    }
+
+    /// What it means that this process ended.
+    pub fn ended(&mut self, process: &Process, exit: Exit) -> Option<Event> {
+        match process.part {
+            Part::Main(id, ticket) => {
+                let failure = self.spawner.failure(ticket);
+                Some(Event::Exited(id, failure.map_or(exit, Exit::Unstarted)))
+            }
+            Part::Task(task) => Some(Event::Done(task, work::outcome(exit.shell_code()))),
+            Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
+            Part::Abandoned => None,
+        }
+    }
+
+    fn start(&mut self, id: ServiceId) -> Option<Event> {
+        self.status.started(id, clock::now());
+        match self.try_start(id) {
+            Ok(pid) => {
+                self.status.has_pid(id, pid);
+                self.log.started(id, pid);
+                None
+            }
+            Err(errno) => {
+                let step = Step::Clone;
+                Some(Event::Unstarted(id, Failure { step, errno }))
+            }
+        }
+    }
+
+    fn try_start(&mut self, id: ServiceId) -> Result<u32> {
+        if !self.processes.has_room() {
+            return Err(Errno::EAGAIN);
+        }
+        let cgroup = self.groups.group(id, &self.log);
+        let config = self.config.value();
+        let started = program::with(id, config, self.facts.role, self.arguments, |program| {
+            self.spawner.spawn(crate::sys::spawn::Program {
+                cgroup,
+                open_files: self.open_files,
+                ..program
+            })
+        });
+        // A reload may have taken the host out of the config.
+        let Started { pid, pidfd, ticket } = started.ok_or(Errno::ENOENT)??;
+        self.groups.set_leader(id, pid);
+        self.insert(pid, pidfd, Part::Main(id, ticket));
+        Ok(pid)
+    }
+
+    fn signal(&self, id: ServiceId, signal: Signal) -> Option<Event> {
+        if let Some(process) = self.processes.main(id)
+            && let Err(errno) = power::signal_process(&process.pidfd, signal)
+        {
+            let name = log::name(id).as_bytes();
+            self.log.failed(Level::Warning, "signal", name, errno);
+        }
+        None
+    }
+
+    fn work(&mut self, task: Task) -> Option<Event> {
+        let (config, log) = (self.config.value(), &self.log);
+        let forked = if self.processes.has_room() {
+            task::fork(|| work::run(task, config, log))
+        } else {
+            Err(Errno::EAGAIN)
+        };
+        match forked {
+            Ok(Forked { pid, pidfd }) => {
+                self.insert(pid, pidfd, Part::Task(task));
+                None
+            }
+            Err(errno) => {
+                self.log.failed(Level::Error, "fork for", b"a mount", errno);
+                let outcome = work::outcome(u8::try_from(errno.number()).unwrap_or(u8::MAX));
+                Some(Event::Done(task, outcome))
+            }
+        }
+    }
+
+    fn leave(&mut self, ending: Ending, step: ending::Step) -> Option<Event> {
+        self.processes.abandon(Part::Leaver, kill);
+        self.board.show(step.number());
+        let (board, log) = (self.board, &self.log);
+        let forked = if self.processes.has_room() {
+            task::fork(|| leave::run(ending, step, board, log))
+        } else {
+            Err(Errno::EAGAIN)
+        };
+        match forked {
+            Ok(Forked { pid, pidfd }) => {
+                self.insert(pid, pidfd, Part::Leaver);
+                None
+            }
+            // There can be no process: what needs none is done here, and what
+            // could block is left out.
+            Err(errno) => {
+                let word = log::step_word(step).as_bytes();
+                self.log.failed(Level::Error, "fork for", word, errno);
+                leave::without_child(ending, step, &self.log);
+                kmsg::pause(Duration::from_millis(100));
+                Some(Event::LeaverEnded(step))
+            }
+        }
+    }
+
+    /// Puts a process into the table, and watches it.
+    fn insert(&mut self, pid: u32, pidfd: Fd, part: Part) {
+        let process = Process { pid, pidfd, part };
+        if let Some((place, process)) = self.processes.insert(process)
+            && let Err(errno) = self.watch.add_process(&process.pidfd, place)
+        {
+            self.log.failed(Level::Error, "watch", b"a process", errno);
+        }
+    }
+
+    /// The step that the child which takes the last steps is at. One that was
+    /// killed before its first word was to begin with the first.
+    fn step_shown(&self) -> ending::Step {
+        ending::Step::from_number(self.board.shown()).unwrap_or(ending::Step::Kill)
+    }
+
+    fn reload(&mut self) -> Option<Event> {
+        if !self.config.load(&self.log) {
+            return None;
+        }
+        self.log.set_level(self.config.level());
+        self.log.reloaded();
+        let settings = Settings::new(self.config.value(), self.facts);
+        Some(Event::Reloaded(settings))
+    }
+}
+
+fn kill(process: &Process) {
+    let _ = power::signal_process(&process.pidfd, Signal::KILL);
+}
+
+/// Ends a container: by `reboot(2)` in its namespace when a restart was asked
+/// for, which whoever made it sees; else by the exit code.
+fn exit(ending: Ending, code: u8) -> ! {
+    match ending {
+        Ending::Reboot | Ending::Kexec => {
+            power::reboot(Command::Restart);
+        }
+        Ending::Halt | Ending::PowerOff => {}
+    }
+    task::exit(code)
+}

@@ -1,0 +1,185 @@
+//! The last steps of the machine, taken by a child of PID 1.
+
+use core::ffi::CStr;
+
+use crate::base::errno::Errno;
+use crate::base::level::Level;
+use crate::base::limits;
+use crate::base::signal::Signal;
+use crate::format::mountinfo::{self, Entry};
+use crate::pid1::{filesystems, holder};
+use crate::pid1::log::{Log, Part};
+use crate::pid1::work::MOUNT_TABLE_BYTES;
+use crate::policy::ending::{Ending, STEPS, Step};
+use crate::sys::memory::Scratch;
+use crate::sys::power::{self, Command};
+use crate::sys::task::Board;
+use crate::sys::{files, mount};
+
+/// Takes every step from `first` on, and shows on the board which one it is at.
+/// Returns only when even the last step did not end the machine.
+pub fn run(ending: Ending, first: Step, board: &Board, log: &Log) -> u8 {
+    for step in STEPS.into_iter().filter(|step| *step >= first) {
+        board.show(step.number());
+        match step {
+            Step::Kill => {
+                let _ = power::signal_all(Signal::KILL);
+            }
+            Step::Unmount => {
+                swap_off(log);
+                unmount_all(log);
+            }
+            Step::Sync => mount::sync(),
+            Step::Reboot => reboot(ending, log),
+            Step::Force => force(ending),
+        }
+    }
+    1
+}
+
+/// Takes what can be taken of one step without a child: for a machine that can
+/// make no process. What may block is left out.
+pub fn without_child(ending: Ending, step: Step, log: &Log) {
+    match step {
+        Step::Kill => {
+            let _ = power::signal_all(Signal::KILL);
+        }
+        Step::Unmount | Step::Sync => {}
+        Step::Reboot => reboot(ending, log),
+        Step::Force => force(ending),
+    }
+}
+
+fn reboot(ending: Ending, log: &Log) {
+    let command = match ending {
+        Ending::Halt => Command::Halt,
+        Ending::PowerOff => Command::PowerOff,
+        Ending::Reboot => Command::Restart,
+        Ending::Kexec => {
+            let mut loaded = [0; 8];
+            let is_loaded = files::read(c"/sys/kernel/kexec_loaded", &mut loaded)
+                .is_ok_and(|text| text.first() == Some(&b'1'));
+            if is_loaded {
+                let errno = power::reboot(Command::Kexec);
+                log.failed(Level::Error, "start", b"the loaded kernel", errno);
+            } else {
+                log.say(Level::Warning, &[Part::Text("no kernel is loaded: rebooting")]);
+            }
+            Command::Restart
+        }
+    };
+    let errno = power::reboot(command);
+    log.failed(Level::Error, "reboot(2)", b"", errno);
+}
+
+/// Asks the kernel by `sysrq`, which asks no driver.
+fn force(ending: Ending) {
+    let letter = match ending {
+        Ending::PowerOff => b"o",
+        Ending::Reboot | Ending::Kexec => b"b",
+        // There is no such letter; the machine is as good as halted.
+        Ending::Halt => return,
+    };
+    let _ = files::write_existing(c"/proc/sysrq-trigger", letter);
+}
+
+fn swap_off(log: &Log) {
+    let mut buffer = [0; 4096];
+    let Ok(table) = files::read(c"/proc/swaps", &mut buffer) else {
+        return;
+    };
+    // The first line is the heading.
+    for line in table.split(|byte| *byte == b'\n').skip(1) {
+        let name = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+        let mut path = [0; limits::PATH_BYTES];
+        let Some(path) = c_path(name, &mut path) else {
+            continue;
+        };
+        if !path.is_empty()
+            && let Err(errno) = mount::swap_off(path)
+        {
+            log.failed(Level::Warning, "swap off", path.to_bytes(), errno);
+        }
+    }
+}
+
+/// Unmounts everything that is not the kernel's own, the deepest first; what is
+/// busy becomes read-only.
+fn unmount_all(log: &Log) {
+    let Ok(mut scratch) = Scratch::new(MOUNT_TABLE_BYTES) else {
+        return;
+    };
+    // Each round takes at least one mount away, or is the last.
+    while unmount_round(&mut scratch) {}
+    let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
+        return;
+    };
+    for entry in lines(table).filter(|entry| !is_kept(entry) && !is_pseudo_root(entry)) {
+        let mut path = [0; limits::PATH_BYTES];
+        let Some(target) = c_path(entry.target, &mut path) else {
+            continue;
+        };
+        // The root is always busy: PID 1 is in it.
+        if target != c"/" {
+            holder::say_busy(target, (entry.major, entry.minor), log);
+        }
+        if let Err(errno) = mount::remount_read_only(target) {
+            log.failed(Level::Error, "remount read-only", target.to_bytes(), errno);
+        }
+    }
+}
+
+/// Tries to unmount each mount, the last first; whether any went away.
+fn unmount_round(scratch: &mut Scratch) -> bool {
+    let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
+        return false;
+    };
+    let mut has_gone = false;
+    for line in table.rsplit(|byte| *byte == b'\n') {
+        let Some(entry) = mountinfo::parse_line(line).filter(|entry| !is_kept(entry)) else {
+            continue;
+        };
+        let mut path = [0; limits::PATH_BYTES];
+        let Some(target) = c_path(entry.target, &mut path) else {
+            continue;
+        };
+        if target == c"/" {
+            continue;
+        }
+        has_gone |= match mount::unmount(target) {
+            Ok(()) => true,
+            // A process that was just killed may still be on its way out.
+            Err(Errno::EBUSY) => {
+                holder::wait_for_holders((entry.major, entry.minor))
+                    && mount::unmount(target).is_ok()
+            }
+            Err(_) => false,
+        };
+    }
+    has_gone
+}
+
+fn lines(table: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+    table
+        .split(|byte| *byte == b'\n')
+        .filter_map(mountinfo::parse_line)
+}
+
+/// Whether a mount stays to the end: those of the boot, which are memory.
+fn is_kept(entry: &Entry<'_>) -> bool {
+    filesystems::TABLE
+        .iter()
+        .any(|filesystem| filesystem.target.to_bytes() == entry.target)
+        && filesystems::is_pseudo(entry.kind)
+}
+
+fn is_pseudo_root(entry: &Entry<'_>) -> bool {
+    filesystems::is_pseudo(entry.kind)
+}
+
+/// A path of the kernel's tables as a C string.
+fn c_path<'b>(raw: &[u8], buffer: &'b mut [u8]) -> Option<&'b CStr> {
+    let length = mountinfo::unescape(raw, buffer)?.len();
+    *buffer.get_mut(length)? = 0;
+    CStr::from_bytes_until_nul(buffer).ok()
+}

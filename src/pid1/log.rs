@@ -1,0 +1,271 @@
+//! Where messages go, how loud they are, and the words for what policy reports.
+
+use core::fmt::Write;
+
+use crate::base::errno::Errno;
+use crate::base::exit::Exit;
+use crate::base::level::Level;
+use crate::format::line::Line;
+use crate::policy::ending::{Ending, Step};
+use crate::policy::event::{Cause, Report, ServiceId, Task};
+use crate::policy::request::Request;
+use crate::sys::Result;
+use crate::sys::kmsg::Sink;
+
+/// The log of host-init itself.
+pub struct Log {
+    sink: Sink,
+    level: Level,
+}
+
+/// A part of a message.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    /// Words.
+    Text(&'a str),
+    /// A path or a name, which may be any bytes.
+    Bytes(&'a [u8]),
+    /// A number.
+    Number(u64),
+    /// The kernel's reason.
+    Reason(Errno),
+}
+
+impl Log {
+    /// A log that reaches standard error.
+    pub const fn new() -> Self {
+        Self {
+            sink: Sink::new(),
+            level: Level::Info,
+        }
+    }
+
+    /// Writes to the kernel's log from now on.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be opened; messages go where they went before.
+    pub fn open_kmsg(&mut self) -> Result<()> {
+        self.sink.open(crate::base::paths::KMSG)
+    }
+
+    /// Leaves out what matters less than this.
+    pub fn set_level(&mut self, level: Level) {
+        self.level = level;
+    }
+
+    /// Says one line. Never blocks, never fails.
+    pub fn say(&self, level: Level, parts: &[Part<'_>]) {
+        if level > self.level {
+            return;
+        }
+        let mut record = Line::kmsg(level);
+        for part in parts {
+            part.write(&mut record);
+        }
+        let record = record.as_bytes();
+        // The text alone, for a console: behind the level, with a line end.
+        let start = record.iter().position(|byte| *byte == b'>');
+        let text = record
+            .get(start.map_or(0, |at| at.saturating_add(1))..)
+            .unwrap_or_default();
+        let mut with_end = heapless::Vec::<u8, { crate::base::limits::LOG_LINE_BYTES + 1 }>::new();
+        if !self.sink.is_kmsg() {
+            let _ = with_end.extend_from_slice(text);
+            let _ = with_end.push(b'\n');
+        }
+        self.sink.write(record, &with_end);
+    }
+
+    /// Says that something could not be done: `mount /run: device busy`.
+    pub fn failed(&self, level: Level, verb: &str, object: &[u8], reason: Errno) {
+        self.say(
+            level,
+            &[
+                Part::Text(verb),
+                Part::Text(" "),
+                Part::Bytes(object),
+                Part::Text(": "),
+                Part::Reason(reason),
+            ],
+        );
+    }
+
+    /// Says that a service was started.
+    pub fn started(&self, id: ServiceId, pid: u32) {
+        self.say(
+            Level::Info,
+            &[
+                Part::Text(name(id)),
+                Part::Text(": started, pid "),
+                Part::Number(u64::from(pid)),
+            ],
+        );
+    }
+
+    /// Says that a new config is in force.
+    pub fn reloaded(&self) {
+        self.say(
+            Level::Notice,
+            &[Part::Text(
+                "config: read again; hostname, mounts and directories count from the next boot",
+            )],
+        );
+    }
+
+    /// Says how a service ended.
+    pub fn ended(&self, id: ServiceId, exit: Exit, cause: Cause) {
+        let name = Part::Text(name(id));
+        let level = match (exit, cause) {
+            (Exit::Code(0), _) | (_, Cause::Stop) => Level::Notice,
+            (_, Cause::Itself | Cause::Timeout) => Level::Warning,
+        };
+        let number = |code: u8| Part::Number(u64::from(code));
+        match exit {
+            Exit::Code(code) => self.say(level, &[name, Part::Text(": exit "), number(code)]),
+            Exit::Signal { signal, dumped } => {
+                let dumped = if dumped { ", core dumped" } else { "" };
+                let mut word = heapless::String::<16>::new();
+                let _ = write!(word, "{signal}");
+                self.say(
+                    level,
+                    &[
+                        name,
+                        Part::Text(": killed by "),
+                        Part::Text(&word),
+                        Part::Text(dumped),
+                    ],
+                );
+            }
+            Exit::Unstarted(failure) => self.say(
+                Level::Error,
+                &[
+                    name,
+                    Part::Text(": "),
+                    Part::Text(failure.step.word()),
+                    Part::Text(": "),
+                    Part::Reason(failure.errno),
+                ],
+            ),
+            Exit::Unknown => self.say(level, &[name, Part::Text(": ended, nobody knows how")]),
+        }
+    }
+
+    /// Says what policy reports.
+    pub fn report(&self, report: Report) {
+        let say = |level, parts: &[Part<'_>]| self.say(level, parts);
+        match report {
+            Report::Ending(ending) => say(Level::Notice, &[Part::Text(ending_words(ending))]),
+            Report::Again => say(Level::Notice, &[Part::Text("stopping, to start again")]),
+            Report::Stubborn(id) => say(
+                Level::Warning,
+                &[Part::Text(name(id)), Part::Text(": did not end in time, killed")],
+            ),
+            Report::Unkillable(id) => say(
+                Level::Error,
+                &[Part::Text(name(id)), Part::Text(": can't be killed, given up")],
+            ),
+            Report::TooLong(Task::Mount(number)) => say(
+                Level::Error,
+                &[
+                    Part::Text("mount "),
+                    Part::Number(u64::from(number) + 1),
+                    Part::Text(" of the config: took too long, given up"),
+                ],
+            ),
+            Report::TooLong(Task::Directories) => say(
+                Level::Error,
+                &[Part::Text("directories: took too long, given up")],
+            ),
+            Report::StepTooLong(step) => say(
+                Level::Error,
+                &[Part::Text(step_word(step)), Part::Text(": took too long, given up")],
+            ),
+            Report::Hurried => say(Level::Notice, &[Part::Text("asked again: less time")]),
+            Report::Refused(request) => say(
+                Level::Warning,
+                &[
+                    Part::Text(request_words(request)),
+                    Part::Text(": refused, another ending is under way"),
+                ],
+            ),
+            Report::Rescue => say(
+                Level::Warning,
+                &[Part::Text("the host is not started: a person is needed")],
+            ),
+            Report::Hopeless => say(Level::Error, &[Part::Text("the image has no /bin/sh")]),
+            Report::StartIn(id, wait) => say(
+                Level::Info,
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": next start in "),
+                    Part::Number(u64::from(wait)),
+                    Part::Text(" ms"),
+                ],
+            ),
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Part<'_> {
+    fn write(&self, line: &mut Line) {
+        match self {
+            Self::Text(text) => line.push(text),
+            Self::Bytes(bytes) => line.push_bytes(bytes),
+            Self::Number(number) => line.push_number(*number),
+            Self::Reason(errno) => match errno.words() {
+                Some(words) => line.push(words),
+                None => {
+                    line.push("errno ");
+                    line.push_number(u64::from(errno.number()));
+                }
+            },
+        }
+    }
+}
+
+/// What a service is called.
+pub const fn name(id: ServiceId) -> &'static str {
+    match id {
+        ServiceId::Host => "host",
+        ServiceId::Rescue => "rescue",
+    }
+}
+
+const fn ending_words(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Halt => "halting",
+        Ending::PowerOff => "powering off",
+        Ending::Reboot => "rebooting",
+        Ending::Kexec => "starting the loaded kernel",
+    }
+}
+
+const fn request_words(request: Request) -> &'static str {
+    match request {
+        Request::End(Ending::Halt, _) => "halt",
+        Request::End(Ending::PowerOff, _) => "power-off",
+        Request::End(Ending::Reboot, _) => "reboot",
+        Request::End(Ending::Kexec, _) => "kexec",
+        Request::Again(_) => "soft reboot",
+        Request::Reload => "reload",
+        Request::Verbosity(_) => "log level",
+    }
+}
+
+/// What a step of the ending is called.
+pub const fn step_word(step: Step) -> &'static str {
+    match step {
+        Step::Kill => "kill",
+        Step::Unmount => "unmount",
+        Step::Sync => "sync",
+        Step::Reboot => "reboot",
+        Step::Force => "sysrq",
+    }
+}

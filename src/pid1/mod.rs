@@ -1,0 +1,104 @@
+//! Joins the rooms: the kernel's facts go to the policy, its actions to the kernel.
+//!
+//! [`main`] is the whole life of PID 1, in order: [`start`] makes the process
+//! safe and finds out where it is, [`boot`] takes the steps that can't block,
+//! [`events`] turns what happens into events, the policy's [`Machine`] turns
+//! events into actions, and [`hands`] turns actions into system calls. There is
+//! no rule of supervision in this room.
+//!
+//! - [`watch`]: the one wait point;
+//! - [`processes`], [`groups`], [`program`]: what was started, and how;
+//! - [`log`]: where messages go, and their words;
+//! - [`filesystems`]: the pseudo filesystems, one table;
+//! - [`config`]: the config file, read and held;
+//! - [`work`]: what children do that may block: mounts, directories;
+//! - [`leave`], [`holder`]: the last steps, in a child;
+//! - [`status`]: what is told to others in `/run/host-init`;
+//! - [`emergency`]: when PID 1 itself is at fault.
+
+#![forbid(unsafe_code)]
+
+pub mod boot;
+pub mod config;
+pub mod emergency;
+pub mod events;
+pub mod filesystems;
+pub mod groups;
+pub mod hands;
+pub mod holder;
+pub mod leave;
+pub mod log;
+pub mod processes;
+pub mod program;
+pub mod start;
+pub mod status;
+pub mod watch;
+pub mod work;
+
+use crate::pid1::boot::Booted;
+use crate::pid1::events::Events;
+use crate::pid1::hands::Hands;
+use crate::pid1::processes::Processes;
+use crate::pid1::start::Started;
+use crate::policy::event::{Actions, Event};
+use crate::policy::machine::Machine;
+use crate::policy::settings::Settings;
+use crate::sys::arguments::Arguments;
+use crate::sys::spawn::Spawner;
+use crate::sys::{clock, memory};
+
+/// Bytes of stack that the boot may have used, given back after it.
+const BOOT_STACK: usize = 256 * 1024;
+
+/// The life of PID 1. After [`Event::Booted`] nothing ends it but the ending that
+/// was asked for.
+pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
+    let mut hands = prepare(arguments, spawner);
+    memory::give_back_stack(BOOT_STACK);
+    let mut machine = Machine::new(Settings::new(hands.config.value(), hands.facts));
+    let mut actions = Actions::new();
+    machine.handle(clock::now(), Event::Booted, &mut actions);
+    loop {
+        while let Some(action) = actions.pop() {
+            if let Some(echo) = hands.perform(action) {
+                machine.handle(clock::now(), echo, &mut actions);
+            }
+        }
+        debug_assert_eq!(actions.lost(), 0, "an event has more actions than fit");
+        hands.settle(&machine);
+        let event = hands.next_event(machine.deadline());
+        machine.handle(clock::now(), event, &mut actions);
+    }
+}
+
+/// The start and the boot, whose stack is given back.
+#[inline(never)]
+fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
+    let Started {
+        role,
+        mut log,
+        watch,
+        board,
+    } = start::start();
+    let Booted {
+        facts,
+        config,
+        groups,
+        status,
+        open_files,
+    } = boot::boot(role, arguments, &mut log);
+    Hands {
+        log,
+        watch,
+        events: Events::default(),
+        processes: Processes::new(),
+        groups,
+        spawner,
+        board,
+        status,
+        config,
+        facts,
+        arguments,
+        open_files,
+    }
+}

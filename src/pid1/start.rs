@@ -1,0 +1,65 @@
+//! The first moments: a process that nothing can hurt, and where it is.
+
+use crate::base::level::Level;
+use crate::pid1::emergency;
+use crate::pid1::log::{Log, Part};
+use crate::pid1::watch::Watch;
+use crate::policy::settings::Role;
+use crate::sys::task::{self, Board};
+use crate::sys::{Result, fault, power, signals, stdio};
+
+/// What there is before the boot.
+pub struct Started {
+    /// Where host-init is PID 1.
+    pub role: Role,
+    /// Where messages go.
+    pub log: Log,
+    /// The wait point.
+    pub watch: Watch,
+    /// Where a child shows its progress.
+    pub board: &'static Board,
+}
+
+/// Makes this process safe, whatever it was given, and finds its role. The only
+/// place that may end it: without descriptors or memory there is no PID 1.
+pub fn start() -> Started {
+    let blocked = signals::block_all();
+    let repaired = stdio::repair();
+    let log = Log::new();
+    need("block signals", blocked, &log);
+    need("open standard descriptors", repaired, &log);
+    let role = match power::take_ctrl_alt_del() {
+        Ok(()) => Role::Machine,
+        Err(_) => Role::Container,
+    };
+    emergency::set_role(role);
+    // None of these is worth the machine's life.
+    let _ = fault::catch(emergency::fault);
+    let _ = power::leave_directory();
+    let _ = power::forbid_core_dumps();
+    power::set_umask(0o022);
+    power::close_inherited();
+    signals::reset_dispositions();
+    let watch = need("wait for signals", Watch::new(), &log);
+    let board = need("share memory", Board::new(), &log);
+    Started {
+        role,
+        log,
+        watch,
+        board,
+    }
+}
+
+/// What host-init can't be without; else this is its end.
+pub fn need<T>(what: &str, result: Result<T>, log: &Log) -> T {
+    match result {
+        Ok(value) => value,
+        Err(errno) => {
+            log.say(
+                Level::Error,
+                &[Part::Text(what), Part::Text(": "), Part::Reason(errno)],
+            );
+            task::exit(emergency::CODE)
+        }
+    }
+}

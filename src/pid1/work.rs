@@ -1,0 +1,181 @@
+//! What children of PID 1 do at boot that may block: mounts and directories.
+
+use core::ffi::CStr;
+use core::time::Duration;
+
+use crate::base::errno::Errno;
+use crate::base::level::Level;
+use crate::base::limits;
+use crate::format::mount_options::{self, flag};
+use crate::format::mountinfo;
+use crate::pid1::log::{Log, Part};
+use crate::policy::config::{Config, Mount, Need};
+use crate::policy::event::{Outcome, Task};
+use crate::sys::memory::Scratch;
+use crate::sys::{Result, files, mount};
+
+/// Does the work; the code to exit with, which [`outcome`] reads back.
+pub fn run(task: Task, config: &Config<'_>, log: &Log) -> u8 {
+    let result = match task {
+        Task::Mount(number) => match config.mounts.get(usize::from(number)) {
+            Some(mount) => mount_entry(mount, log),
+            None => Err(Errno::EINVAL),
+        },
+        Task::Directories => make_directories(config, log),
+    };
+    match result {
+        Ok(()) => 0,
+        Err(errno) => u8::try_from(errno.number()).unwrap_or(u8::MAX),
+    }
+}
+
+/// How the work ended, from its exit code.
+pub fn outcome(code: u8) -> Outcome {
+    match code {
+        0 => Outcome::Good,
+        number => Outcome::Bad(Errno::from_number(u16::from(number))),
+    }
+}
+
+fn mount_entry(entry: &Mount<'_>, log: &Log) -> Result<()> {
+    let result = try_mount(entry);
+    if let Err(errno) = result {
+        let level = match entry.need {
+            Need::Required => Level::Error,
+            Need::Optional => Level::Warning,
+        };
+        say_failed(entry, errno, level, log);
+    } else {
+        log.say(
+            Level::Info,
+            &[
+                Part::Text("mounted "),
+                Part::Bytes(entry.target.to_bytes()),
+                Part::Text(" from "),
+                Part::Bytes(entry.source.to_bytes()),
+            ],
+        );
+    }
+    result
+}
+
+fn say_failed(entry: &Mount<'_>, errno: Errno, level: Level, log: &Log) {
+    let target = Part::Bytes(entry.target.to_bytes());
+    let source = Part::Bytes(entry.source.to_bytes());
+    if errno == Errno::ETIMEDOUT && entry.wait > Duration::ZERO {
+        log.say(
+            level,
+            &[
+                Part::Text("mount "),
+                target,
+                Part::Text(": no such device "),
+                source,
+                Part::Text(" (waited "),
+                Part::Number(entry.wait.as_secs()),
+                Part::Text(" s)"),
+            ],
+        );
+        return;
+    }
+    log.say(
+        level,
+        &[
+            Part::Text("mount "),
+            target,
+            Part::Text(" from "),
+            source,
+            Part::Text(": "),
+            Part::Reason(errno),
+        ],
+    );
+}
+
+fn try_mount(entry: &Mount<'_>) -> Result<()> {
+    if is_mounted(entry) {
+        return Ok(());
+    }
+    let mut buffer = [0; limits::PATH_BYTES];
+    let (flags, options) =
+        mount_options::parse(entry.options.to_bytes(), &mut buffer).ok_or(Errno::EINVAL)?;
+    if entry.source.to_bytes().starts_with(b"/") && flags & flag::BIND == 0 {
+        let mut directory = [0; limits::PATH_BYTES];
+        let directory = parent(entry.source, &mut directory).ok_or(Errno::ENAMETOOLONG)?;
+        mount::wait_for_path(entry.source, directory, entry.wait)?;
+    }
+    files::make_directories(entry.target, 0o755)?;
+    mount::mount(entry.source, entry.target, entry.kind, flags, options)?;
+    if flags & flag::BIND != 0 && flags != flag::BIND {
+        // A bind mount takes no other flags until it is there.
+        let flags = flags | REMOUNT;
+        mount::mount(entry.source, entry.target, entry.kind, flags, options)?;
+    }
+    Ok(())
+}
+
+/// `MS_REMOUNT`: change the flags of what is mounted.
+const REMOUNT: u32 = 0x20;
+
+/// Whether the entry is mounted already, as after a soft reboot.
+fn is_mounted(entry: &Mount<'_>) -> bool {
+    let Ok(mut scratch) = Scratch::new(MOUNT_TABLE_BYTES) else {
+        return false;
+    };
+    let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
+        return false;
+    };
+    let mut path = [0; limits::PATH_BYTES];
+    table
+        .split(|byte| *byte == b'\n')
+        .filter_map(mountinfo::parse_line)
+        .any(|line| {
+            line.kind == entry.kind.to_bytes()
+                && mountinfo::unescape(line.target, &mut path) == Some(entry.target.to_bytes())
+        })
+}
+
+/// Bytes of the mount table that are looked at: some thousand mounts.
+pub const MOUNT_TABLE_BYTES: usize = 1024 * 1024;
+
+/// The directory that a path is in.
+fn parent<'b>(path: &CStr, buffer: &'b mut [u8]) -> Option<&'b CStr> {
+    let bytes = path.to_bytes();
+    let end = bytes.iter().rposition(|byte| *byte == b'/')?.max(1);
+    let place = buffer.get_mut(..=end)?;
+    let (text, terminator) = place.split_at_mut(end);
+    text.copy_from_slice(bytes.get(..end)?);
+    terminator.fill(0);
+    CStr::from_bytes_until_nul(place).ok()
+}
+
+fn make_directories(config: &Config<'_>, log: &Log) -> Result<()> {
+    let mut result = Ok(());
+    for directory in &config.directories {
+        let made = files::make_directories(directory.path, directory.mode).and_then(|()| {
+            files::own(
+                directory.path,
+                directory.mode,
+                directory.uid,
+                directory.gid,
+            )
+        });
+        if let Err(errno) = made {
+            log.failed(Level::Error, "make", directory.path.to_bytes(), errno);
+            result = Err(errno);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_a_path_is_found() {
+        let mut buffer = [0; 32];
+
+        assert_eq!(parent(c"/dev/nvme0n1", &mut buffer), Some(c"/dev"));
+        assert_eq!(parent(c"/dev", &mut buffer), Some(c"/"));
+        assert_eq!(parent(c"dev", &mut buffer), None);
+    }
+}
