@@ -1,6 +1,8 @@
 //! Links the one freestanding program; every other target links as usual.
 
 fn main() {
+    let directory = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let script = format!("-Wl,-T,{directory}/src/link.ld");
     for argument in [
         // No start files and no library: `_start` is ours, and an allocation or
         // a call of the C library is a link error.
@@ -9,16 +11,14 @@ fn main() {
         "-static",
         // A fixed address needs no relocation, and so no loader.
         "-no-pie",
-        // Code, read-only data and data on pages of their own.
-        "-Wl,-z,separate-code",
         "-Wl,-z,noexecstack",
         "-Wl,-z,norelro",
         // The same sources give the same bytes.
         "-Wl,--build-id=none",
-        // Unwind tables serve nobody: a panic here never unwinds.
-        "-Wl,--no-eh-frame-hdr",
+        &script,
     ] {
         println!("cargo::rustc-link-arg-bin=host-init={argument}");
     }
     println!("cargo::rerun-if-changed=src/build.rs");
+    println!("cargo::rerun-if-changed=src/link.ld");
 }

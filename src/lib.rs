@@ -13,7 +13,6 @@
 //!
 //! `docs/design.md` is the long form of this map, and `tests/rooms.rs` holds it.
 
-
 #![cfg_attr(not(test), no_std)]
 
 pub mod base;

@@ -10,6 +10,17 @@
     clippy::wildcard_enum_match_arm,
     clippy::as_conversions
 )]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        reason = "a test may fail"
+    )
+)]
 
 pub mod errno;
 pub mod exit;

@@ -51,7 +51,11 @@ pub fn main(arguments: Arguments) -> ! {
                 code::BAD,
             )
         }
-        None => print(2, b"host-init: not PID 1; host-init --help says more\n", code::BAD),
+        None => print(
+            2,
+            b"host-init: not PID 1; host-init --help says more\n",
+            code::BAD,
+        ),
     };
     task::exit(code)
 }

@@ -39,9 +39,33 @@ const SAFE: u32 = NOSUID | NODEV | NOEXEC;
 
 /// Every one of them. A kernel that has not got one leaves it out.
 pub const TABLE: [Filesystem; 17] = [
-    entry(c"/proc", c"/", c"proc", SAFE, &[c""], Twice::Refused, Level::Error),
-    entry(c"/sys", c"/", c"sysfs", SAFE, &[c""], Twice::Refused, Level::Error),
-    entry(c"/dev", c"/", c"devtmpfs", NOSUID, &[c"mode=0755"], Twice::Stacks, Level::Error),
+    entry(
+        c"/proc",
+        c"/",
+        c"proc",
+        SAFE,
+        &[c""],
+        Twice::Refused,
+        Level::Error,
+    ),
+    entry(
+        c"/sys",
+        c"/",
+        c"sysfs",
+        SAFE,
+        &[c""],
+        Twice::Refused,
+        Level::Error,
+    ),
+    entry(
+        c"/dev",
+        c"/",
+        c"devtmpfs",
+        NOSUID,
+        &[c"mode=0755"],
+        Twice::Stacks,
+        Level::Error,
+    ),
     entry(
         c"/dev/pts",
         c"/dev",
@@ -69,7 +93,15 @@ pub const TABLE: [Filesystem; 17] = [
         Twice::Stacks,
         Level::Error,
     ),
-    entry(c"/tmp", c"/", c"tmpfs", SAFE, &[c"mode=1777"], Twice::Stacks, Level::Warning),
+    entry(
+        c"/tmp",
+        c"/",
+        c"tmpfs",
+        SAFE,
+        &[c"mode=1777"],
+        Twice::Stacks,
+        Level::Warning,
+    ),
     entry(
         c"/sys/fs/cgroup",
         c"/sys/fs",
@@ -79,10 +111,25 @@ pub const TABLE: [Filesystem; 17] = [
         Twice::Refused,
         Level::Warning,
     ),
-    optional(c"/sys/kernel/security", c"/sys/kernel", c"securityfs", SAFE | RELATIME),
-    optional(c"/sys/kernel/debug", c"/sys/kernel", c"debugfs", SAFE | RELATIME),
+    optional(
+        c"/sys/kernel/security",
+        c"/sys/kernel",
+        c"securityfs",
+        SAFE | RELATIME,
+    ),
+    optional(
+        c"/sys/kernel/debug",
+        c"/sys/kernel",
+        c"debugfs",
+        SAFE | RELATIME,
+    ),
     optional(c"/sys/kernel/tracing", c"/sys/kernel", c"tracefs", SAFE),
-    optional(c"/sys/kernel/config", c"/sys/kernel", c"configfs", SAFE | RELATIME),
+    optional(
+        c"/sys/kernel/config",
+        c"/sys/kernel",
+        c"configfs",
+        SAFE | RELATIME,
+    ),
     optional(c"/sys/fs/bpf", c"/sys/fs", c"bpf", SAFE | RELATIME),
     optional(
         c"/sys/firmware/efi/efivars",
@@ -121,7 +168,15 @@ const fn optional(
     kind: &'static CStr,
     flags: u32,
 ) -> Filesystem {
-    entry(target, parent, kind, flags, &[c""], Twice::Refused, Level::Debug)
+    entry(
+        target,
+        parent,
+        kind,
+        flags,
+        &[c""],
+        Twice::Refused,
+        Level::Debug,
+    )
 }
 
 const fn stacking(
@@ -130,7 +185,15 @@ const fn stacking(
     kind: &'static CStr,
     flags: u32,
 ) -> Filesystem {
-    entry(target, parent, kind, flags, &[c""], Twice::Stacks, Level::Debug)
+    entry(
+        target,
+        parent,
+        kind,
+        flags,
+        &[c""],
+        Twice::Stacks,
+        Level::Debug,
+    )
 }
 
 /// Mounts what is not mounted yet. Never blocks: all of it is memory.

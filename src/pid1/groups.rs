@@ -53,8 +53,8 @@ impl Groups {
     /// Takes the hierarchy that is mounted, and moves PID 1 into a leaf of its
     /// own, as a group with controllers wants it. Says once when there is none.
     pub fn open(&mut self, log: &Log) {
-        let entered = Group::root(paths::CGROUP)
-            .and_then(|root| root.child(c"init")?.enter().map(|()| root));
+        let entered =
+            Group::root(paths::CGROUP).and_then(|root| root.child(c"init")?.enter().map(|()| root));
         match entered {
             Ok(root) => self.root = Some(root),
             Err(errno) => log.say(

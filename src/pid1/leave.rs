@@ -7,9 +7,9 @@ use crate::base::level::Level;
 use crate::base::limits;
 use crate::base::signal::Signal;
 use crate::format::mountinfo::{self, Entry};
-use crate::pid1::{filesystems, holder};
 use crate::pid1::log::{Log, Part};
 use crate::pid1::work::MOUNT_TABLE_BYTES;
+use crate::pid1::{filesystems, holder};
 use crate::policy::ending::{Ending, STEPS, Step};
 use crate::sys::memory::Scratch;
 use crate::sys::power::{self, Command};
@@ -63,7 +63,10 @@ fn reboot(ending: Ending, log: &Log) {
                 let errno = power::reboot(Command::Kexec);
                 log.failed(Level::Error, "start", b"the loaded kernel", errno);
             } else {
-                log.say(Level::Warning, &[Part::Text("no kernel is loaded: rebooting")]);
+                log.say(
+                    Level::Warning,
+                    &[Part::Text("no kernel is loaded: rebooting")],
+                );
             }
             Command::Restart
         }

@@ -159,11 +159,17 @@ impl Log {
             Report::Again => say(Level::Notice, &[Part::Text("stopping, to start again")]),
             Report::Stubborn(id) => say(
                 Level::Warning,
-                &[Part::Text(name(id)), Part::Text(": did not end in time, killed")],
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": did not end in time, killed"),
+                ],
             ),
             Report::Unkillable(id) => say(
                 Level::Error,
-                &[Part::Text(name(id)), Part::Text(": can't be killed, given up")],
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": can't be killed, given up"),
+                ],
             ),
             Report::TooLong(Task::Mount(number)) => say(
                 Level::Error,
@@ -179,7 +185,10 @@ impl Log {
             ),
             Report::StepTooLong(step) => say(
                 Level::Error,
-                &[Part::Text(step_word(step)), Part::Text(": took too long, given up")],
+                &[
+                    Part::Text(step_word(step)),
+                    Part::Text(": took too long, given up"),
+                ],
             ),
             Report::Hurried => say(Level::Notice, &[Part::Text("asked again: less time")]),
             Report::Refused(request) => say(

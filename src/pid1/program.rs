@@ -89,7 +89,10 @@ fn inherited_words<'a>(role: Role, inherited: Arguments) -> impl Iterator<Item =
         Role::Machine => 0,
         Role::Container => usize::MAX,
     };
-    inherited.environment().take(all).map(|entry| -> &'a CStr { entry })
+    inherited
+        .environment()
+        .take(all)
+        .map(|entry| -> &'a CStr { entry })
 }
 
 /// Adds entries whose names are not there yet. What does not fit is left out.

@@ -151,12 +151,7 @@ fn make_directories(config: &Config<'_>, log: &Log) -> Result<()> {
     let mut result = Ok(());
     for directory in &config.directories {
         let made = files::make_directories(directory.path, directory.mode).and_then(|()| {
-            files::own(
-                directory.path,
-                directory.mode,
-                directory.uid,
-                directory.gid,
-            )
+            files::own(directory.path, directory.mode, directory.uid, directory.gid)
         });
         if let Err(errno) = made {
             log.failed(Level::Error, "make", directory.path.to_bytes(), errno);

@@ -80,7 +80,9 @@ impl Group {
         for byte in buffer.iter().take(length) {
             match byte {
                 b'0'..=b'9' => {
-                    pid = pid.saturating_mul(10).saturating_add(u32::from(byte - b'0'));
+                    pid = pid
+                        .saturating_mul(10)
+                        .saturating_add(u32::from(byte - b'0'));
                 }
                 _ => {
                     each(pid);

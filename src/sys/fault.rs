@@ -55,7 +55,9 @@ fn set_handler(signal: Signal, handler: extern "C" fn(i32) -> !) -> Result<()> {
     let action = raw::kernel_sigaction {
         // SAFETY: a handler is called with the signal's number and never
         // returns, so a type that could return is as good.
-        sa_handler_kernel: unsafe { core::mem::transmute::<usize, raw::__kernel_sighandler_t>(address) },
+        sa_handler_kernel: unsafe {
+            core::mem::transmute::<usize, raw::__kernel_sighandler_t>(address)
+        },
         sa_flags: u64::from(raw::SA_ONSTACK | raw::SA_RESTORER | raw::SA_NODEFER),
         // x86-64 refuses a handler without one; it is never reached.
         // SAFETY: as above.

@@ -13,7 +13,10 @@
 //! - PID 1 has one thread. A `static` that is written is written by that thread
 //!   alone, and no reference to it outlives a call.
 
-#![deny(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
+#![deny(
+    clippy::undocumented_unsafe_blocks,
+    clippy::multiple_unsafe_ops_per_block
+)]
 
 pub mod arch;
 pub mod arguments;

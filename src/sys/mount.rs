@@ -17,13 +17,7 @@ use crate::base::time::Instant;
 /// # Errors
 ///
 /// The kernel's reasons; `EBUSY` when it is mounted there already.
-pub fn mount(
-    source: &CStr,
-    target: &CStr,
-    kind: &CStr,
-    flags: u32,
-    options: &CStr,
-) -> Result<()> {
+pub fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: u32, options: &CStr) -> Result<()> {
     let flags = MountFlags::from_bits_retain(flags);
     rustix::mount::mount(source, target, kind, flags, options).map_err(reason)
 }
@@ -102,7 +96,10 @@ pub fn wait_for_path(path: &CStr, directory: &CStr, wait: Duration) -> Result<()
 /// Waits until `wait` is over or the process behind a pid of another is gone;
 /// whether it is gone. For a forked child that waits for a holder to end.
 pub fn wait_for_end(pid: u32, until: Instant) -> bool {
-    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+    let Some(pid) = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    else {
         return true;
     };
     match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {

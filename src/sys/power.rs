@@ -183,7 +183,14 @@ pub fn set_umask(mask: u16) {
 /// Closes every descriptor from 3 on: what the parent left open. One of a kernel
 /// before 5.9 stays open.
 pub fn close_inherited() {
-    let words = [3, usize::try_from(u32::MAX).unwrap_or(usize::MAX), 0, 0, 0, 0];
+    let words = [
+        3,
+        usize::try_from(u32::MAX).unwrap_or(usize::MAX),
+        0,
+        0,
+        0,
+        0,
+    ];
     // SAFETY: nothing of this process's own is open yet beyond 2.
     let _ = unsafe { check(linux_raw_sys::general::__NR_close_range, words) };
 }

@@ -58,7 +58,9 @@ pub fn ask(pidfd: &OwnedFd) -> Result<Option<Exit>> {
         return Ok(None);
     }
     let status = u32::from_ne_bytes(info.exit_code.to_ne_bytes());
-    Ok(Some(Exit::from_wait_status(status).unwrap_or(Exit::Unknown)))
+    Ok(Some(
+        Exit::from_wait_status(status).unwrap_or(Exit::Unknown),
+    ))
 }
 
 fn info(pidfd: &OwnedFd) -> Result<PidfdInfo> {

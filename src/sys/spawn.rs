@@ -320,9 +320,7 @@ impl Spawner {
 
     fn free_slot(&self) -> Option<usize> {
         self.slots.iter().position(|cell| {
-            cell.is_none_or(|cell| {
-                self.cell(Ticket(cell)).in_flight.load(Ordering::Acquire) == 0
-            })
+            cell.is_none_or(|cell| self.cell(Ticket(cell)).in_flight.load(Ordering::Acquire) == 0)
         })
     }
 
@@ -418,7 +416,10 @@ fn become_program(plan: &Plan) -> (Step, Errno) {
     if plan.stdio == Stdio::Terminal {
         // SAFETY: `set_stdio` made it valid.
         let terminal = unsafe { BorrowedFd::borrow_raw(0) };
-        step!(Terminal, rustix::process::ioctl_tiocsctty(terminal).map_err(reason));
+        step!(
+            Terminal,
+            rustix::process::ioctl_tiocsctty(terminal).map_err(reason)
+        );
     }
     // Not worth the program's life: an unprivileged container may not set it.
     if let Some(score) = plan.oom_score {
@@ -445,8 +446,8 @@ fn enter_cgroup(directory: i32) -> Result<()> {
     // SAFETY: PID 1 keeps the directory open while the child is in flight.
     let directory = unsafe { BorrowedFd::borrow_raw(directory) };
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, c"cgroup.procs", flags, Mode::empty())
-        .map_err(reason)?;
+    let file =
+        rustix::fs::openat(directory, c"cgroup.procs", flags, Mode::empty()).map_err(reason)?;
     rustix::io::write(&file, b"0").map(drop).map_err(reason)
 }
 
