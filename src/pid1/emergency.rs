@@ -63,7 +63,7 @@ pub fn panic(info: &PanicInfo<'_>) -> ! {
 }
 
 /// Ends a fault of the processor's: the handler of `SEGV` and its like.
-pub extern "C" fn fault(number: i32) -> ! {
+pub fn fault(number: i32) -> ! {
     let mut line = Line::kmsg(Level::Error);
     line.push("fault: ");
     match u8::try_from(number).ok().and_then(Signal::from_number) {

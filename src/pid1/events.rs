@@ -93,6 +93,8 @@ impl Hands {
             let has_more = self.watch.read_signals(|received| match received.signal {
                 Signal::CHLD => has_child = true,
                 signal => {
+                    #[cfg(feature = "inject-faults")]
+                    inject(signal);
                     let _ = queue.push_back(Event::Signaled(signal));
                 }
             });
@@ -126,5 +128,15 @@ impl Hands {
         // There is room: see CAPACITY.
         let pushed = self.events.queue.push_back(event);
         debug_assert!(pushed.is_ok(), "more happened than can");
+    }
+}
+
+/// Commits a fault when a signal that means nothing else asks for it.
+#[cfg(feature = "inject-faults")]
+fn inject(signal: Signal) {
+    match signal {
+        Signal::URG => panic!("injected by URG"),
+        Signal::WINCH => crate::sys::fault::commit(),
+        _ => {}
     }
 }

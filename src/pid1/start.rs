@@ -34,12 +34,12 @@ pub fn start() -> Started {
     };
     emergency::set_role(role);
     // None of these is worth the machine's life.
-    let _ = fault::catch(emergency::fault);
     let _ = power::leave_directory();
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
     power::close_inherited();
     signals::reset_dispositions();
+    let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
     let board = need("share memory", Board::new(), &log);
     Started {

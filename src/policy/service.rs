@@ -214,9 +214,7 @@ impl Service {
                 (Cause::Itself, Sweep::Killed, now.after(KILL_BOUND), next)
             }
             State::Stopping { kill_at } => (Cause::Stop, Sweep::Asked, kill_at, Next::Stay),
-            State::Killed { give_up_at } => {
-                (Cause::Timeout, Sweep::Killed, give_up_at, Next::Stay)
-            }
+            State::Killed { give_up_at } => (Cause::Timeout, Sweep::Killed, give_up_at, Next::Stay),
             // The kernel let go of it after all; nothing of it is left to sweep
             // that was not killed with it.
             State::Stuck => {

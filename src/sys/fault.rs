@@ -1,11 +1,12 @@
 //! Faults of this process itself, caught on a stack of their own.
 
 use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use linux_raw_sys::general as raw;
 
-use super::Result;
-use super::call::{ALL_SIGNALS, SIGNAL_SET_BYTES, check};
+use super::call::{ALL_SIGNALS, SIGNAL_SET_BYTES, check, set_signal_mask};
+use super::{Result, arch};
 use crate::base::signal::Signal;
 
 /// The faults that a program can commit.
@@ -29,13 +30,18 @@ unsafe impl Sync for Stack {}
 
 static STACK: Stack = Stack(UnsafeCell::new([0; STACK_BYTES]));
 
-/// Calls `handler` when this process commits a fault, on a stack of its own,
-/// with every signal blocked. The kernel would end PID 1, and panic.
+/// What is called after a fault, with the signal's number.
+static HANDLER: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls `handler` when this process commits a fault, on a stack of its own. The
+/// kernel would end PID 1 and panic. The same signals sent by somebody change
+/// nothing.
 ///
 /// # Errors
 ///
 /// Never on Linux as it is.
-pub fn catch(handler: extern "C" fn(number: i32) -> !) -> Result<()> {
+pub fn catch(handler: fn(number: i32) -> !) -> Result<()> {
+    HANDLER.store(handler as usize, Ordering::Relaxed);
     let stack = raw::sigaltstack {
         ss_sp: STACK.0.get().cast(),
         ss_flags: 0,
@@ -44,25 +50,29 @@ pub fn catch(handler: extern "C" fn(number: i32) -> !) -> Result<()> {
     let words = [(&raw const stack).addr(), 0, 0, 0, 0, 0];
     // SAFETY: the stack is static, and nothing else uses it.
     unsafe { check(raw::__NR_sigaltstack, words) }?;
+    let mut faults = 0;
     for signal in FAULTS {
-        set_handler(signal, handler)?;
+        set_handler(signal)?;
+        faults |= 1 << (signal.number() - 1);
     }
-    Ok(())
+    // A fault whose signal is blocked is the end of the process.
+    set_signal_mask(ALL_SIGNALS & !faults)
 }
 
-fn set_handler(signal: Signal, handler: extern "C" fn(i32) -> !) -> Result<()> {
-    let address = handler as usize;
+fn set_handler(signal: Signal) -> Result<()> {
+    let handler: unsafe extern "C" fn(i32, *const raw::siginfo_t, *const u8) = handle;
+    let restorer: unsafe extern "C" fn() = arch::restore;
     let action = raw::kernel_sigaction {
-        // SAFETY: a handler is called with the signal's number and never
-        // returns, so a type that could return is as good.
+        // SAFETY: with SA_SIGINFO a handler has three arguments.
         sa_handler_kernel: unsafe {
-            core::mem::transmute::<usize, raw::__kernel_sighandler_t>(address)
+            core::mem::transmute::<
+                unsafe extern "C" fn(i32, *const raw::siginfo_t, *const u8),
+                raw::__kernel_sighandler_t,
+            >(handler)
         },
-        sa_flags: u64::from(raw::SA_ONSTACK | raw::SA_RESTORER | raw::SA_NODEFER),
-        // x86-64 refuses a handler without one; it is never reached.
-        // SAFETY: as above.
-        sa_restorer: unsafe { core::mem::transmute::<usize, raw::__sigrestore_t>(address) },
-        sa_mask: raw::kernel_sigset_t { sig: [ALL_SIGNALS] },
+        sa_flags: u64::from(raw::SA_SIGINFO | raw::SA_ONSTACK | raw::SA_RESTORER | raw::SA_NODEFER),
+        sa_restorer: Some(restorer),
+        sa_mask: raw::kernel_sigset_t { sig: [0] },
     };
     let words = [
         usize::from(signal.number()),
@@ -74,4 +84,31 @@ fn set_handler(signal: Signal, handler: extern "C" fn(i32) -> !) -> Result<()> {
     ];
     // SAFETY: the kernel reads one sigaction, which `action` is.
     unsafe { check(raw::__NR_rt_sigaction, words) }.map(drop)
+}
+
+/// # Safety
+///
+/// Called by the kernel, for a signal with this information.
+unsafe extern "C" fn handle(number: i32, information: *const raw::siginfo_t, _: *const u8) {
+    // SAFETY: the kernel hands it over, in the form that all signals share.
+    let code = unsafe { (*information).__bindgen_anon_1.__bindgen_anon_1.si_code };
+    // Not positive: sent by a process. Positive: found by the kernel.
+    if code <= 0 {
+        return;
+    }
+    let handler = HANDLER.load(Ordering::Relaxed);
+    // SAFETY: `catch` stored it before it installed this function.
+    let handler = unsafe { core::mem::transmute::<usize, fn(i32) -> !>(handler) };
+    handler(number)
+}
+
+/// Commits the fault `SEGV`, for a test of what follows.
+#[cfg(feature = "inject-faults")]
+pub fn commit() -> ! {
+    let nowhere = core::ptr::without_provenance_mut::<u8>(8);
+    loop {
+        // SAFETY: none: that is the purpose. The first page is never mapped, so
+        // nothing is written.
+        unsafe { nowhere.write_volatile(0) };
+    }
 }

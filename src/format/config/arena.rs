@@ -58,7 +58,7 @@ impl<'t> Arena<'t> {
     /// in it or did not fit.
     pub(super) fn keep(&mut self) -> Option<&'t CStr> {
         self.push(b"\0");
-        if self.is_full || self.whole().iter().filter(|byte| **byte == 0).count() != 1 {
+        if self.is_full {
             return None;
         }
         let (kept, free) = core::mem::take(&mut self.free).split_at_mut_checked(self.length)?;
@@ -93,5 +93,62 @@ impl<'s> StringBuilder<'s> for Arena<'_> {
     fn push_char(&mut self, character: char) -> bool {
         self.push(character.encode_utf8(&mut [0; 4]).as_bytes());
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pushed(arena: &mut Arena<'_>, text: &'static str) {
+        arena.clear();
+        assert!(arena.push_str(text));
+    }
+
+    #[test]
+    fn what_is_kept_stays_and_what_is_not_is_overwritten() {
+        let mut buffer = [0xff; 9];
+        let mut arena = Arena::new(&mut buffer);
+
+        pushed(&mut arena, "abc");
+        let first = arena.keep();
+        pushed(&mut arena, "none");
+        pushed(&mut arena, "d\u{e9}");
+        assert_eq!(arena.text(), Some("d\u{e9}"));
+        let second = arena.keep();
+
+        assert_eq!((first, second), (Some(c"abc"), Some(c"d\u{e9}")));
+        assert_eq!(arena.text(), Some(""));
+    }
+
+    #[test]
+    fn an_entry_is_a_name_and_a_value() {
+        let mut buffer = [0xff; 4];
+        let mut arena = Arena::new(&mut buffer);
+
+        pushed(&mut arena, "A");
+        arena.start_value();
+        pushed(&mut arena, "xx");
+        pushed(&mut arena, "b");
+
+        assert_eq!(arena.text(), Some("b"));
+        assert_eq!(arena.whole(), b"A=b");
+        assert_eq!(arena.keep(), Some(c"A=b"));
+    }
+
+    #[test]
+    fn what_does_not_fit_or_has_a_nul_is_not_kept() {
+        let mut buffer = [0xff; 4];
+        let mut arena = Arena::new(&mut buffer);
+
+        pushed(&mut arena, "abcd");
+        assert_eq!(arena.text(), Some("abcd"));
+        assert_eq!(arena.keep(), None);
+        arena.start();
+        pushed(&mut arena, "abcde");
+        assert_eq!(arena.text(), None);
+        arena.start();
+        pushed(&mut arena, "a\0b");
+        assert_eq!(arena.keep(), None);
     }
 }

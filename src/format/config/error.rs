@@ -101,6 +101,7 @@ impl<'e> Report<'e> {
         self.is_muted = is_muted;
     }
 
+    #[inline(never)]
     pub(super) fn add(&mut self, at: usize, key: Path<'_>, reason: Reason<'_>) {
         if self.is_muted {
             return;
@@ -111,6 +112,7 @@ impl<'e> Report<'e> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn add_syntax(&mut self, key: Path<'_>, error: &ParseError) {
         let at = error.unexpected().or(error.context());
         let is_nothing = at.is_some_and(|span| span.is_empty());

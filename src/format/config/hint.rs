@@ -23,6 +23,7 @@ pub(super) fn nearest(table: Table, name: &str) -> Option<&'static Key> {
 
 /// How many characters must be changed, added or taken away to make the one of
 /// the other (Levenshtein). Case, and `_` for `-`, are no difference.
+#[inline(never)]
 fn distance(ours: &str, theirs: &str) -> usize {
     let mut row: Vec<usize, { LONGEST + 1 }> = (0..=theirs.len().min(LONGEST)).collect();
     if ours.len() > LONGEST || theirs.len() > LONGEST {

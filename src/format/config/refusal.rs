@@ -9,6 +9,7 @@ use crate::format::config::statement::Cursor;
 
 impl<'s> Reader<'s, '_, '_> {
     /// The path of a key in the current entry of its table.
+    #[inline(never)]
     pub(super) const fn path<'n>(&self, table: Table, name: &'n str) -> Path<'n> {
         Path {
             table,

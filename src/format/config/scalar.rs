@@ -1,8 +1,7 @@
 //! A value becomes a field of the config, or an error that says what would.
 
-use toml_parser::ParseError;
-use toml_parser::decoder::ScalarKind;
 use toml_parser::parser::{Event, EventKind};
+use toml_parser::{ParseError, Raw, Span};
 
 use crate::base::level::LEVELS;
 use crate::base::signal::Signal;
@@ -10,7 +9,7 @@ use crate::format::config::error::{Path, Reason};
 use crate::format::config::keys::{ASKED, Kind, OUTPUTS, Table, named};
 use crate::format::config::reader::{Reader, Spot};
 use crate::format::config::statement::Cursor;
-use crate::format::config::value;
+use crate::format::config::value::{self, Scalar};
 use crate::format::duration;
 use crate::policy::config::Need;
 
@@ -85,7 +84,7 @@ impl Reader<'_, '_, '_> {
         let Some(scalar) = self.decode_value(event, path) else {
             return;
         };
-        if scalar != ScalarKind::String {
+        if scalar != Scalar::String {
             return self.refuse(event, path, "a string");
         }
         let Some(entry) = self.arena.keep() else {
@@ -99,48 +98,55 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Decodes a value into the arena; none when it is not TOML, which was said.
-    pub(super) fn decode(&mut self, event: Event, path: Path<'_>) -> Option<ScalarKind> {
+    pub(super) fn decode(&mut self, event: Event, path: Path<'_>) -> Option<Scalar> {
         self.arena.start();
         self.decode_value(event, path)
     }
 
-    fn decode_value(&mut self, event: Event, path: Path<'_>) -> Option<ScalarKind> {
-        let mut error: Option<ParseError> = None;
+    fn decode_value(&mut self, event: Event, path: Path<'_>) -> Option<Scalar> {
         let raw = self.source.get(event)?;
-        let kind = raw.decode_scalar(&mut self.arena, &mut error);
+        let Some(encoding) = event.encoding() else {
+            let scalar = Scalar::unquoted(raw.as_str());
+            if scalar.is_none() {
+                self.report.add_syntax(path, &unquoted(event.span()));
+            }
+            return scalar;
+        };
+        // Quotes around it are known here, so that the parser's reading of
+        // numbers and dates, five times this file, stays out of the program.
+        let raw = Raw::new_unchecked(raw.as_str(), Some(encoding), event.span());
+        let mut error: Option<ParseError> = None;
+        let _ = raw.decode_scalar(&mut self.arena, &mut error);
         match error {
             Some(error) => {
                 self.report.add_syntax(path, &error);
                 None
             }
-            None => Some(kind),
+            None => Some(Scalar::String),
         }
     }
 
     /// Sets the field; else says what the key takes.
-    fn set(&mut self, kind: Kind, scalar: ScalarKind) -> Result<(), &'static str> {
+    fn set(&mut self, kind: Kind, scalar: Scalar) -> Result<(), &'static str> {
         let expected = kind.expected();
         let text = self.arena.text().ok_or(expected)?;
         let takes_string = !matches!(kind, Kind::Need | Kind::Id(_));
-        if takes_string && scalar != ScalarKind::String {
+        if takes_string && scalar != Scalar::String {
             return Err(expected);
         }
         match kind {
             Kind::Need => match scalar {
-                ScalarKind::Boolean(true) => self.draft.entry.need = Need::Required,
-                ScalarKind::Boolean(false) => self.draft.entry.need = Need::Optional,
-                ScalarKind::String
-                | ScalarKind::DateTime
-                | ScalarKind::Float
-                | ScalarKind::Integer(_) => return Err(expected),
+                Scalar::Boolean(true) => self.draft.entry.need = Need::Required,
+                Scalar::Boolean(false) => self.draft.entry.need = Need::Optional,
+                Scalar::String | Scalar::Integer(_) | Scalar::Other => return Err(expected),
             },
-            Kind::Id(field) => {
-                let ScalarKind::Integer(radix) = scalar else {
-                    return Err(expected);
-                };
-                let id = value::id(text, radix.value()).ok_or(expected)?;
-                self.draft.set_id(field, id);
-            }
+            Kind::Id(field) => match scalar {
+                Scalar::Integer(number) => {
+                    let id = value::id(number).ok_or(expected)?;
+                    self.draft.set_id(field, id);
+                }
+                Scalar::String | Scalar::Boolean(_) | Scalar::Other => return Err(expected),
+            },
             Kind::Hostname if value::is_hostname(text) => {
                 self.draft.config.hostname = Some(self.arena.keep().ok_or(NO_NUL)?);
             }
@@ -189,9 +195,9 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    fn add_word(&mut self, scalar: ScalarKind, is_first: bool) -> Result<(), &'static str> {
+    fn add_word(&mut self, scalar: Scalar, is_first: bool) -> Result<(), &'static str> {
         let text = self.arena.text().ok_or(NO_NUL)?;
-        if scalar != ScalarKind::String {
+        if scalar != Scalar::String {
             return Err("a string");
         }
         if is_first && !value::is_path(text) {
@@ -204,4 +210,9 @@ impl Reader<'_, '_, '_> {
             .push(word)
             .map_err(|_| "at most 64 words")
     }
+}
+
+/// What stands where a value must be and is none, in the words of the parser.
+fn unquoted(span: Span) -> ParseError {
+    ParseError::new("string values must be quoted").with_unexpected(span)
 }

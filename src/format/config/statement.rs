@@ -8,9 +8,10 @@
 //! brackets are wrong the parser sees the same tokens and refuses them.
 
 use heapless::Vec;
+use toml_parser::decoder::Encoding;
 use toml_parser::lexer::{Lexer, Token, TokenKind};
-use toml_parser::parser::{Event, EventKind, RecursionGuard, ValidateWhitespace, parse_document};
-use toml_parser::{ParseError, Source};
+use toml_parser::parser::{Event, EventKind, EventReceiver, parse_document};
+use toml_parser::{ErrorSink, ParseError, Source, Span};
 
 use crate::format::config::error::{Path, Reason, Report};
 
@@ -61,17 +62,12 @@ impl<'s> Statements<'s> {
             });
         }
         let mut error: Option<ParseError> = None;
-        let events = &mut self.events;
-        let mut keep = |event: Event| {
-            // There is never more than one for a token, but for the guesses
-            // behind an error, which nobody needs whole.
-            if is_wanted(event.kind()) {
-                let _ = events.push(event);
-            }
+        let mut kept = Kept {
+            events: &mut self.events,
+            source: self.source,
+            depth: 0,
         };
-        let mut spaces = ValidateWhitespace::new(&mut keep, self.source);
-        let mut receiver = RecursionGuard::new(&mut spaces, NESTING);
-        parse_document(&self.tokens, &mut receiver, &mut error);
+        parse_document(&self.tokens, &mut kept, &mut error);
         if let Some(error) = &error {
             report.add_syntax(Path::NONE, error);
         }
@@ -149,24 +145,86 @@ impl<'v> Cursor<'v> {
     }
 }
 
-fn is_wanted(kind: EventKind) -> bool {
-    match kind {
-        EventKind::StdTableOpen
-        | EventKind::ArrayTableOpen
-        | EventKind::InlineTableOpen
-        | EventKind::InlineTableClose
-        | EventKind::ArrayOpen
-        | EventKind::ArrayClose
-        | EventKind::SimpleKey
-        | EventKind::KeyValSep
-        | EventKind::Scalar => true,
-        EventKind::StdTableClose
-        | EventKind::ArrayTableClose
-        | EventKind::KeySep
-        | EventKind::ValueSep
-        | EventKind::Whitespace
-        | EventKind::Comment
-        | EventKind::Newline
-        | EventKind::Error => false,
+/// Keeps the events that mean something: no spaces, comments and separators,
+/// which are only checked.
+struct Kept<'v, 's> {
+    events: &'v mut Vec<Event, TOKENS>,
+    source: Source<'s>,
+    depth: u32,
+}
+
+impl Kept<'_, '_> {
+    #[inline(never)]
+    fn keep(&mut self, kind: EventKind, encoding: Option<Encoding>, span: Span) {
+        // There is never more than one for a token, but for the guesses behind
+        // an error, which nobody needs whole.
+        let event = Event::new_unchecked(kind, encoding, span);
+        let _ = self.events.push(event);
+    }
+
+    /// Whether the parser may go into one more bracket.
+    #[inline(never)]
+    fn open(&mut self, kind: EventKind, span: Span, error: &mut dyn ErrorSink) -> bool {
+        self.keep(kind, None, span);
+        self.depth = self.depth.saturating_add(1);
+        if self.depth > NESTING {
+            error.report_error(ParseError::new("too many brackets").with_unexpected(span));
+        }
+        self.depth <= NESTING
+    }
+
+    fn close(&mut self, kind: EventKind, span: Span) {
+        self.keep(kind, None, span);
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
+impl EventReceiver for Kept<'_, '_> {
+    fn std_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.keep(EventKind::StdTableOpen, None, span);
+    }
+
+    fn array_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.keep(EventKind::ArrayTableOpen, None, span);
+    }
+
+    fn inline_table_open(&mut self, span: Span, error: &mut dyn ErrorSink) -> bool {
+        self.open(EventKind::InlineTableOpen, span, error)
+    }
+
+    fn inline_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close(EventKind::InlineTableClose, span);
+    }
+
+    fn array_open(&mut self, span: Span, error: &mut dyn ErrorSink) -> bool {
+        self.open(EventKind::ArrayOpen, span, error)
+    }
+
+    fn array_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close(EventKind::ArrayClose, span);
+    }
+
+    fn simple_key(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        self.keep(EventKind::SimpleKey, encoding, span);
+    }
+
+    fn key_val_sep(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.keep(EventKind::KeyValSep, None, span);
+    }
+
+    fn scalar(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        self.keep(EventKind::Scalar, encoding, span);
+    }
+
+    fn comment(&mut self, span: Span, error: &mut dyn ErrorSink) {
+        if let Some(raw) = self.source.get(span) {
+            raw.decode_comment(error);
+        }
+    }
+
+    fn newline(&mut self, span: Span, error: &mut dyn ErrorSink) {
+        if let Some(raw) = self.source.get(span) {
+            raw.decode_newline(error);
+        }
     }
 }

@@ -1,8 +1,70 @@
-//! Whether a text is what a key takes. Each rule says what it is good for.
+//! What a value is, and whether a text is what a key takes.
 
 use core::ffi::CStr;
 
 use crate::base::limits;
+
+/// What a value in TOML is; the text of a string is in the arena.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Scalar {
+    String,
+    Boolean(bool),
+    Integer(i64),
+    /// A float, a date or time, or a number that is none: no key takes it.
+    Other,
+}
+
+impl Scalar {
+    /// What a value without quotes is; none when it could only be a string that
+    /// lacks them.
+    pub(super) fn unquoted(text: &str) -> Option<Self> {
+        match text {
+            "true" => Some(Self::Boolean(true)),
+            "false" => Some(Self::Boolean(false)),
+            "inf" | "nan" => Some(Self::Other),
+            _ if text.starts_with(['+', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) => {
+                Some(integer(text).map_or(Self::Other, Self::Integer))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The number of TOML's `integer`.
+fn integer(text: &str) -> Option<i64> {
+    let radixes = [("0x", 16), ("0o", 8), ("0b", 2)];
+    for (prefix, radix) in radixes {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            return digits_of(digits, radix);
+        }
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned.starts_with('0') && unsigned != "0" {
+        return None;
+    }
+    let number = digits_of(unsigned, 10)?;
+    if text.starts_with('-') {
+        number.checked_neg()
+    } else {
+        Some(number)
+    }
+}
+
+/// The number of digits with single underscores between them.
+fn digits_of(text: &str, radix: u32) -> Option<i64> {
+    let mut number = 0_i64;
+    let mut was_digit = false;
+    for character in text.chars() {
+        if character == '_' && was_digit {
+            was_digit = false;
+            continue;
+        }
+        let digit = i64::from(character.to_digit(radix)?);
+        number = number.checked_mul(i64::from(radix))?.checked_add(digit)?;
+        was_digit = true;
+    }
+    was_digit.then_some(number)
+}
 
 /// A name by which the machine can be found in a network (RFC 1123), and not
 /// longer than `sethostname(2)` takes.
@@ -49,8 +111,7 @@ pub(super) fn mode(text: &str) -> Option<u16> {
 }
 
 /// The number of a user or group. The highest means "no change" to `chown(2)`.
-pub(super) fn id(digits: &str, radix: u32) -> Option<u32> {
-    let number = i64::from_str_radix(digits, radix).ok()?;
+pub(super) fn id(number: i64) -> Option<u32> {
     u32::try_from(number).ok().filter(|id| *id != u32::MAX)
 }
 
@@ -126,14 +187,77 @@ mod tests {
 
     #[test]
     fn an_id_is_not_the_one_that_means_none() {
-        assert_eq!(id("0", 10), Some(0));
-        assert_eq!(id("-0", 10), Some(0));
-        assert_eq!(id("+5", 10), Some(5));
-        assert_eq!(id("ffff", 16), Some(65_535));
-        assert_eq!(id("4294967294", 10), Some(u32::MAX - 1));
-        for text in ["4294967295", "-1", "9223372036854775808", "", "1.5"] {
-            assert_eq!(id(text, 10), None, "{text}");
+        assert_eq!(id(0), Some(0));
+        assert_eq!(id(4_294_967_294), Some(u32::MAX - 1));
+        for number in [4_294_967_295, -1, i64::MAX, i64::MIN] {
+            assert_eq!(id(number), None, "{number}");
         }
+    }
+
+    #[test]
+    fn a_value_without_quotes_is_what_the_oracle_says() {
+        let texts = [
+            "0",
+            "-0",
+            "+5",
+            "1_000",
+            "0xFf",
+            "0o17",
+            "0b1_0",
+            "00",
+            "01",
+            "1_",
+            "_1",
+            "1__0",
+            "0x",
+            "0x_1",
+            "-0x1",
+            "0X1",
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775807",
+            "1.5",
+            "1e3",
+            "inf",
+            "-inf",
+            "nan",
+            "+nan",
+            "1979-05-27",
+            "07:32:00",
+            "true",
+            "false",
+            "True",
+            "tru",
+            "edge",
+            "-",
+            "+",
+            "0x1.5",
+            "1 2",
+            ".5",
+            "1979-05-27 07:32:00",
+            "é",
+            "١",
+            "true false",
+            "infinity",
+            "0b2",
+            "0o8",
+            "1a",
+        ];
+        for text in texts {
+            let theirs = format!("a = {text}").parse::<toml::Table>();
+
+            let ours = Scalar::unquoted(text);
+
+            let expected = match theirs.as_ref().map(|table| &table["a"]) {
+                Ok(toml::Value::Boolean(value)) => Some(Scalar::Boolean(*value)),
+                Ok(toml::Value::Integer(value)) => Some(Scalar::Integer(*value)),
+                Ok(_) => Some(Scalar::Other),
+                Err(_) => ours.filter(|ours| *ours == Scalar::Other),
+            };
+            assert_eq!(ours, expected, "{text}: {theirs:?}");
+        }
+        assert_eq!(Scalar::unquoted("edge"), None);
+        assert_eq!(Scalar::unquoted(""), None);
     }
 
     #[test]

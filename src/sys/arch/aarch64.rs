@@ -65,6 +65,21 @@ pub unsafe fn clone3_into(
     result
 }
 
+/// Where a signal handler returns to: `rt_sigreturn(2)`.
+///
+/// # Safety
+///
+/// Only a handler comes here, with the kernel's frame on the stack.
+#[unsafe(naked)]
+pub unsafe extern "C" fn restore() {
+    core::arch::naked_asm!(
+        "mov x8, {number}",
+        "svc 0",
+        "brk #1",
+        number = const linux_raw_sys::general::__NR_rt_sigreturn,
+    );
+}
+
 /// Copies `count` bytes, the first first.
 ///
 /// # Safety
