@@ -8,23 +8,11 @@ macro_rules! errnos {
     ($($name:ident $number:literal $words:literal;)*) => {
         impl Errno {
             $(#[doc = $words] pub const $name: Self = Self($number);)*
-
-            /// What a person reads; none for a number that is not in the table.
-            pub const fn words(self) -> Option<&'static str> {
-                match self.0 {
-                    $($number => Some($words),)*
-                    _ => None,
-                }
-            }
-
-            /// The name of `errno(3)`; none for a number not in the table.
-            pub const fn name(self) -> Option<&'static str> {
-                match self.0 {
-                    $($number => Some(stringify!($name)),)*
-                    _ => None,
-                }
-            }
         }
+
+        /// Every reason that has words here: number, name of `errno(3)`, words.
+        const TABLE: [(u16, &str, &str); [$($number),*].len()] =
+            [$(($number, stringify!($name), $words)),*];
     };
 }
 
@@ -90,6 +78,20 @@ impl Errno {
     /// The number.
     pub const fn number(self) -> u16 {
         self.0
+    }
+
+    /// What a person reads; none for a number that is not in the table.
+    pub fn words(self) -> Option<&'static str> {
+        self.entry().map(|(_, _, words)| *words)
+    }
+
+    /// The name of `errno(3)`; none for a number that is not in the table.
+    pub fn name(self) -> Option<&'static str> {
+        self.entry().map(|(_, name, _)| *name)
+    }
+
+    fn entry(self) -> Option<&'static (u16, &'static str, &'static str)> {
+        TABLE.iter().find(|(number, _, _)| *number == self.0)
     }
 
     /// Whether it says that a path leads nowhere.
