@@ -8,10 +8,12 @@
 //! | [`cmdline`] | the kernel command line, `/proc/cmdline` |
 //! | [`config`] | the config, TOML |
 //! | [`duration`] | a span of time as a person writes it |
+//! | [`handover`] | what a re-executed host-init is told by its life before |
 //! | [`line`] | one line of the log, as `/dev/kmsg` takes it |
 //! | [`mount_options`] | mount options as `mount(8)` takes them |
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
 //! | [`record`] | the exit record of a service (JSON) and its status |
+//! | [`state`] | what host-init is doing (JSON) |
 //! | [`json`] | a string of JSON from any bytes |
 
 #![forbid(unsafe_code)]
@@ -39,6 +41,7 @@
 pub mod cmdline;
 pub mod config;
 pub mod duration;
+pub mod handover;
 pub mod json;
 pub mod line;
 pub mod mount_options;

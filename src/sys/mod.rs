@@ -25,6 +25,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod fault;
 pub mod files;
+pub mod handover;
 pub mod kmsg;
 pub mod memory;
 pub mod mount;
