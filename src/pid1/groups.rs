@@ -19,6 +19,9 @@ use crate::sys::{AsFd, BorrowedFd, Fd, power};
 /// The groups of all services.
 pub struct Groups {
     root: Option<Group>,
+    /// A leaf for PID 1, as a group with controllers wants it, until PID 1 was
+    /// moved into it.
+    leaf: Option<Group>,
     services: [Service; SERVICES.len()],
 }
 
@@ -46,17 +49,21 @@ impl Groups {
     pub fn new() -> Self {
         Self {
             root: None,
+            leaf: None,
             services: [const { Service::NONE }; SERVICES.len()],
         }
     }
 
-    /// Takes the hierarchy that is mounted, and moves PID 1 into a leaf of its
-    /// own, as a group with controllers wants it. Says once when there is none.
+    /// Takes the hierarchy that is mounted. Says once when there is none, or when
+    /// it is somebody else's.
     pub fn open(&mut self, log: &Log) {
-        let entered =
-            Group::root(paths::CGROUP).and_then(|root| root.child(c"init")?.enter().map(|()| root));
-        match entered {
-            Ok(root) => self.root = Some(root),
+        let opened = Group::root(paths::CGROUP)
+            .and_then(|root| root.child(c"init").map(|leaf| (root, leaf)));
+        match opened {
+            Ok((root, leaf)) => {
+                self.root = Some(root);
+                self.leaf = Some(leaf);
+            }
             Err(errno) => log.say(
                 Level::Notice,
                 &[
@@ -66,6 +73,11 @@ impl Groups {
                 ],
             ),
         }
+    }
+
+    /// The leaf that PID 1 itself is still to be moved into, once.
+    pub fn take_leaf(&mut self) -> Option<Group> {
+        self.leaf.take()
     }
 
     /// The control group that a service is started in; none without cgroup v2.

@@ -106,6 +106,7 @@ impl Hands {
     pub fn settle(&mut self, machine: &Machine) {
         let pid = self.processes.main(ServiceId::Host).map(|host| host.pid);
         self.status.settle(machine, pid, &self.log);
+        self.move_to_leaf();
     }
 
     /// What it means that this process ended.
@@ -117,7 +118,7 @@ impl Hands {
             }
             Part::Task(task) => Some(Event::Done(task, work::outcome(exit.shell_code()))),
             Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
-            Part::Abandoned => None,
+            Part::Aside => None,
         }
     }
 
@@ -209,6 +210,24 @@ impl Hands {
                 kmsg::pause(Duration::from_millis(100));
                 Some(Event::LeaverEnded(step))
             }
+        }
+    }
+
+    /// Has PID 1 moved into its own control group, by a child: the kernel takes
+    /// its time, and nobody waits for it.
+    fn move_to_leaf(&mut self) {
+        let Some(leaf) = self.groups.take_leaf() else {
+            return;
+        };
+        let log = &self.log;
+        let moved = task::fork(|| {
+            if let Err(errno) = leaf.take_init() {
+                log.failed(Level::Warning, "enter cgroup", b"init", errno);
+            }
+            0
+        });
+        if let Ok(Forked { pid, pidfd }) = moved {
+            self.insert(pid, pidfd, Part::Aside);
         }
     }
 

@@ -30,8 +30,8 @@ pub enum Part {
     Task(Task),
     /// The last steps.
     Leaver,
-    /// It was given up: its end means nothing.
-    Abandoned,
+    /// It does something on the side, or was given up: its end means nothing.
+    Aside,
 }
 
 /// The table.
@@ -90,7 +90,7 @@ impl Processes {
         for process in self.places.iter_mut().flatten() {
             if process.part == part {
                 each(process);
-                process.part = Part::Abandoned;
+                process.part = Part::Aside;
             }
         }
     }

@@ -47,13 +47,14 @@ impl Group {
         Ok(Self { directory })
     }
 
-    /// Moves this process into the group.
+    /// Moves PID 1 into the group. Blocks for a grace period of the kernel, often
+    /// 10 ms; for a forked child.
     ///
     /// # Errors
     ///
     /// The kernel's reasons.
-    pub fn enter(&self) -> Result<()> {
-        files::write_existing_at(&self.directory, c"cgroup.procs", b"0")
+    pub fn take_init(&self) -> Result<()> {
+        files::write_existing_at(&self.directory, c"cgroup.procs", b"1")
     }
 
     /// Ends every process of the group and below with KILL, also those that are
