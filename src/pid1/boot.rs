@@ -79,8 +79,6 @@ fn machine(log: &mut Log) -> (Facts, Source) {
             log.failed(Level::Warning, "link", path.to_bytes(), errno);
         }
     }
-    // The kernel drops more than ten lines in five seconds otherwise.
-    let _ = files::write_existing(c"/proc/sys/kernel/printk_devkmsg", b"on\n");
     // The kernel never chooses PID 1 when memory ends; programs that choose
     // before it does read this.
     let _ = files::write_existing(c"/proc/self/oom_score_adj", b"-1000");

@@ -8,10 +8,9 @@ use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 
-use crate::base::errno::Errno;
 use crate::base::level::Level;
+use crate::base::paths;
 use crate::base::signal::Signal;
-use crate::base::{limits, paths};
 use crate::format::line::Line;
 use crate::policy::settings::{Hopeless, Role};
 use crate::sys::kmsg::{self, Sink};
@@ -73,28 +72,12 @@ pub fn fault(number: i32) -> ! {
     die(&line)
 }
 
-/// Says that something failed before there was a log.
-pub fn say(what: &[u8], errno: Errno) {
-    let mut line = Line::kmsg(Level::Error);
-    line.push_bytes(what);
-    line.push(errno.words().unwrap_or("unknown reason"));
-    write(&line);
-}
-
 fn write(line: &Line) {
     let mut sink = Sink::new();
     if IS_MACHINE.load(Ordering::Relaxed) {
-        let _ = sink.open(paths::KMSG);
+        sink.use_kmsg(paths::KMSG);
     }
-    let record = line.as_bytes();
-    let start = record.iter().position(|byte| *byte == b'>');
-    let text = record
-        .get(start.map_or(0, |at| at.saturating_add(1))..)
-        .unwrap_or_default();
-    let mut with_end = heapless::Vec::<u8, { limits::LOG_LINE_BYTES + 1 }>::new();
-    let _ = with_end.extend_from_slice(text);
-    let _ = with_end.push(b'\n');
-    sink.write(record, &with_end);
+    sink.write(line.as_bytes());
 }
 
 fn die(epitaph: &Line) -> ! {

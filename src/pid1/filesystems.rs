@@ -217,7 +217,7 @@ pub fn mount_all(log: &mut Log) {
         }
         if filesystem.kind == c"devtmpfs" {
             // From here on messages have a place.
-            let _ = log.open_kmsg();
+            log.use_kmsg();
         }
     }
 }

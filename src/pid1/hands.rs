@@ -55,6 +55,10 @@ pub struct Hands {
     pub arguments: Arguments,
     /// The soft limit of open files that services get.
     pub open_files: Option<u64>,
+    /// Whether a child was started that may not have run yet.
+    pub has_started: bool,
+    /// Whether there is still to be done what the host need not wait for.
+    pub has_aside: bool,
 }
 
 impl Hands {
@@ -85,7 +89,10 @@ impl Hands {
             }
             Action::Leave(ending, step) => self.leave(ending, step),
             Action::Look => Some(Event::LeavingAt(self.step_shown())),
-            Action::Exit(ending, code) => exit(ending, code),
+            Action::Exit(ending, code) => {
+                self.status.write_ends(&self.log);
+                exit(ending, code)
+            }
             Action::Reload => self.reload(),
             Action::SetVerbosity(verbosity) => {
                 self.log.set_level(match verbosity {
@@ -104,9 +111,14 @@ impl Hands {
     /// Tells others what has changed, after everything that was due was done: a
     /// start is not to wait for a file.
     pub fn settle(&mut self, machine: &Machine) {
+        if self.has_started {
+            self.has_started = false;
+            // The child first: it is what everybody waits for.
+            clock::give_way();
+        }
         let pid = self.processes.main(ServiceId::Host).map(|host| host.pid);
         self.status.settle(machine, pid, &self.log);
-        self.move_to_leaf();
+        self.do_aside();
     }
 
     /// What it means that this process ended.
@@ -126,6 +138,7 @@ impl Hands {
         self.status.started(id, clock::now());
         match self.try_start(id) {
             Ok(pid) => {
+                self.has_started = true;
                 self.status.has_pid(id, pid);
                 self.log.started(id, pid);
                 None
@@ -213,20 +226,16 @@ impl Hands {
         }
     }
 
-    /// Has PID 1 moved into its own control group, by a child: the kernel takes
-    /// its time, and nobody waits for it.
-    fn move_to_leaf(&mut self) {
-        let Some(leaf) = self.groups.take_leaf() else {
+    /// Does once what the host need not wait for, in a child.
+    fn do_aside(&mut self) {
+        if !self.has_aside {
             return;
-        };
-        let log = &self.log;
-        let moved = task::fork(|| {
-            if let Err(errno) = leaf.take_init() {
-                log.failed(Level::Warning, "enter cgroup", b"init", errno);
-            }
-            0
-        });
-        if let Ok(Forked { pid, pidfd }) = moved {
+        }
+        self.has_aside = false;
+        let leaf = self.groups.take_leaf();
+        let (role, log) = (self.facts.role, &self.log);
+        let forked = task::fork(|| work::aside(leaf.as_ref(), role, log));
+        if let Ok(Forked { pid, pidfd }) = forked {
             self.insert(pid, pidfd, Part::Aside);
         }
     }

@@ -112,12 +112,18 @@ fn unmount_all(log: &Log) {
     let Ok(mut scratch) = Scratch::new(MOUNT_TABLE_BYTES) else {
         return;
     };
-    // Each round takes at least one mount away, or is the last.
-    while unmount_round(&mut scratch) {}
+    loop {
+        match unmount_round(&mut scratch) {
+            Round { left: 0, .. } => return,
+            // Below what went away there may be more.
+            Round { gone: 1.., .. } => {}
+            Round { .. } => break,
+        }
+    }
     let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
         return;
     };
-    for entry in lines(table).filter(|entry| !is_kept(entry) && !is_pseudo_root(entry)) {
+    for entry in lines(table).filter(must_go) {
         let mut path = [0; limits::PATH_BYTES];
         let Some(target) = c_path(entry.target, &mut path) else {
             continue;
@@ -132,34 +138,45 @@ fn unmount_all(log: &Log) {
     }
 }
 
-/// Tries to unmount each mount, the last first; whether any went away.
-fn unmount_round(scratch: &mut Scratch) -> bool {
+/// What one look at the mount table came to.
+struct Round {
+    /// Mounts that went away.
+    gone: u32,
+    /// Mounts that are still there, though they must go.
+    left: u32,
+}
+
+/// Tries to unmount each mount that must go, the last first.
+fn unmount_round(scratch: &mut Scratch) -> Round {
+    let mut round = Round { gone: 0, left: 0 };
     let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
-        return false;
+        return round;
     };
-    let mut has_gone = false;
     for line in table.rsplit(|byte| *byte == b'\n') {
-        let Some(entry) = mountinfo::parse_line(line).filter(|entry| !is_kept(entry)) else {
+        let Some(entry) = mountinfo::parse_line(line).filter(must_go) else {
             continue;
         };
         let mut path = [0; limits::PATH_BYTES];
-        let Some(target) = c_path(entry.target, &mut path) else {
-            continue;
-        };
-        if target == c"/" {
-            continue;
+        let gone = c_path(entry.target, &mut path)
+            .is_some_and(|target| target != c"/" && unmount(target, &entry));
+        if gone {
+            round.gone += 1;
+        } else {
+            round.left += 1;
         }
-        has_gone |= match mount::unmount(target) {
-            Ok(()) => true,
-            // A process that was just killed may still be on its way out.
-            Err(Errno::EBUSY) => {
-                holder::wait_for_holders((entry.major, entry.minor))
-                    && mount::unmount(target).is_ok()
-            }
-            Err(_) => false,
-        };
     }
-    has_gone
+    round
+}
+
+/// Unmounts one; whether it is gone. A process that was just killed may still be
+/// on its way out.
+fn unmount(target: &CStr, entry: &Entry<'_>) -> bool {
+    match mount::unmount(target) {
+        Err(Errno::EBUSY) => {
+            holder::wait_for_holders((entry.major, entry.minor)) && mount::unmount(target).is_ok()
+        }
+        result => result.is_ok(),
+    }
 }
 
 fn lines(table: &[u8]) -> impl Iterator<Item = Entry<'_>> {
@@ -168,16 +185,14 @@ fn lines(table: &[u8]) -> impl Iterator<Item = Entry<'_>> {
         .filter_map(mountinfo::parse_line)
 }
 
-/// Whether a mount stays to the end: those of the boot, which are memory.
-fn is_kept(entry: &Entry<'_>) -> bool {
-    filesystems::TABLE
-        .iter()
-        .any(|filesystem| filesystem.target.to_bytes() == entry.target)
-        && filesystems::is_pseudo(entry.kind)
-}
-
-fn is_pseudo_root(entry: &Entry<'_>) -> bool {
-    filesystems::is_pseudo(entry.kind)
+/// Whether a mount must go before the end: not one of the boot's, and not a root
+/// that is memory.
+fn must_go(entry: &Entry<'_>) -> bool {
+    let is_of_the_boot = entry.target == b"/"
+        || filesystems::TABLE
+            .iter()
+            .any(|filesystem| filesystem.target.to_bytes() == entry.target);
+    !(is_of_the_boot && filesystems::is_pseudo(entry.kind))
 }
 
 /// A path of the kernel's tables as a C string.

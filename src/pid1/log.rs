@@ -1,20 +1,21 @@
 //! Where messages go, how loud they are, and the words for what policy reports.
 
+use core::cell::RefCell;
 use core::fmt::Write;
 
 use crate::base::errno::Errno;
 use crate::base::exit::Exit;
 use crate::base::level::Level;
+use crate::base::paths;
 use crate::format::line::Line;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Cause, Report, ServiceId, Task};
 use crate::policy::request::Request;
-use crate::sys::Result;
 use crate::sys::kmsg::Sink;
 
 /// The log of host-init itself.
 pub struct Log {
-    sink: Sink,
+    sink: RefCell<Sink>,
     level: Level,
 }
 
@@ -35,18 +36,14 @@ impl Log {
     /// A log that reaches standard error.
     pub const fn new() -> Self {
         Self {
-            sink: Sink::new(),
+            sink: RefCell::new(Sink::new()),
             level: Level::Info,
         }
     }
 
     /// Writes to the kernel's log from now on.
-    ///
-    /// # Errors
-    ///
-    /// When it can't be opened; messages go where they went before.
-    pub fn open_kmsg(&mut self) -> Result<()> {
-        self.sink.open(crate::base::paths::KMSG)
+    pub fn use_kmsg(&mut self) {
+        self.sink.get_mut().use_kmsg(paths::KMSG);
     }
 
     /// Leaves out what matters less than this.
@@ -63,18 +60,9 @@ impl Log {
         for part in parts {
             part.write(&mut record);
         }
-        let record = record.as_bytes();
-        // The text alone, for a console: behind the level, with a line end.
-        let start = record.iter().position(|byte| *byte == b'>');
-        let text = record
-            .get(start.map_or(0, |at| at.saturating_add(1))..)
-            .unwrap_or_default();
-        let mut with_end = heapless::Vec::<u8, { crate::base::limits::LOG_LINE_BYTES + 1 }>::new();
-        if !self.sink.is_kmsg() {
-            let _ = with_end.extend_from_slice(text);
-            let _ = with_end.push(b'\n');
+        if let Ok(mut sink) = self.sink.try_borrow_mut() {
+            sink.write(record.as_bytes());
         }
-        self.sink.write(record, &with_end);
     }
 
     /// Says that something could not be done: `mount /run: device busy`.

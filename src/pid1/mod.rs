@@ -78,7 +78,6 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         role,
         mut log,
         watch,
-        board,
     } = start::start();
     let Booted {
         facts,
@@ -93,12 +92,14 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         events: Events::default(),
         processes: Processes::new(),
         groups,
+        board: spawner.board(),
         spawner,
-        board,
         status,
         config,
         facts,
         arguments,
         open_files,
+        has_started: false,
+        has_aside: true,
     }
 }

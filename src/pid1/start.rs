@@ -5,8 +5,7 @@ use crate::pid1::emergency;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::watch::Watch;
 use crate::policy::settings::Role;
-use crate::sys::task::{self, Board};
-use crate::sys::{Result, fault, power, signals, stdio};
+use crate::sys::{Result, fault, power, signals, stdio, task};
 
 /// What there is before the boot.
 pub struct Started {
@@ -16,8 +15,6 @@ pub struct Started {
     pub log: Log,
     /// The wait point.
     pub watch: Watch,
-    /// Where a child shows its progress.
-    pub board: &'static Board,
 }
 
 /// Makes this process safe, whatever it was given, and finds its role. The only
@@ -41,13 +38,7 @@ pub fn start() -> Started {
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
-    let board = need("share memory", Board::new(), &log);
-    Started {
-        role,
-        log,
-        watch,
-        board,
-    }
+    Started { role, log, watch }
 }
 
 /// What host-init can't be without; else this is its end.

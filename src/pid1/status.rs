@@ -13,12 +13,13 @@ use core::ffi::CStr;
 use crate::base::errno::Errno;
 use crate::base::exit::Exit;
 use crate::base::level::Level;
+use crate::base::paths;
 use crate::base::time::Instant;
 use crate::format::record::{self, Asker, Record};
 use crate::format::state::State;
 use crate::pid1::log::{self, Log};
 use crate::policy::event::{Cause, SERVICES, ServiceId};
-use crate::policy::machine::Machine;
+use crate::policy::machine::{Machine, Stage};
 use crate::sys::{Fd, clock, files};
 
 /// Bytes of a record or a state.
@@ -88,8 +89,30 @@ impl Status {
         });
     }
 
-    /// Writes down what has changed. A place that can't be written is said once.
+    /// Writes down what has changed. While the last steps are taken there is
+    /// nobody left to read it.
     pub fn settle(&mut self, machine: &Machine, pid: Option<u32>, log: &Log) {
+        if matches!(machine.stage(), Stage::Leaving { .. }) {
+            return;
+        }
+        self.write_ends(log);
+        let state = State::new(machine, pid);
+        if self.told == Some(state) {
+            return;
+        }
+        self.told = Some(state);
+        let Some(directory) = &self.directory else {
+            return;
+        };
+        let mut text = Text::new();
+        let _ = state.write_json(&mut text);
+        let (name, aside) = (c"state.json", c".state.json");
+        let written = files::replace(directory, name, aside, text.as_bytes());
+        self.note(written, log);
+    }
+
+    /// Writes down the ends that are not written down yet.
+    pub fn write_ends(&mut self, log: &Log) {
         let Some(directory) = &self.directory else {
             return;
         };
@@ -99,22 +122,15 @@ impl Status {
                 result = result.and(write_end(directory, id, &ended));
             }
         }
-        let state = State::new(machine, pid);
-        if self.told != Some(state) {
-            let mut text = Text::new();
-            let _ = state.write_json(&mut text);
-            result = result.and(files::replace(
-                directory,
-                c"state.json",
-                c".state.json",
-                text.as_bytes(),
-            ));
-            self.told = Some(state);
-        }
-        if let Err(errno) = result {
-            if !self.has_failed {
-                log.failed(Level::Warning, "write", b"/run/host-init", errno);
-            }
+        self.note(result, log);
+    }
+
+    /// Says once that nothing can be written.
+    fn note(&mut self, result: Result<(), Errno>, log: &Log) {
+        if let Err(errno) = result
+            && !self.has_failed
+        {
+            log.failed(Level::Warning, "write", paths::STATE.to_bytes(), errno);
             self.has_failed = true;
         }
     }

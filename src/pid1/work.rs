@@ -1,4 +1,4 @@
-//! What children of PID 1 do at boot that may block: mounts and directories.
+//! What children of PID 1 do at boot, since it may block or need not be waited for.
 
 use core::ffi::CStr;
 use core::time::Duration;
@@ -11,6 +11,8 @@ use crate::format::mountinfo;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::{Config, Mount, Need};
 use crate::policy::event::{Outcome, Task};
+use crate::policy::settings::Role;
+use crate::sys::cgroup::Group;
 use crate::sys::memory::Scratch;
 use crate::sys::{Result, files, mount};
 
@@ -27,6 +29,18 @@ pub fn run(task: Task, config: &Config<'_>, log: &Log) -> u8 {
         Ok(()) => 0,
         Err(errno) => u8::try_from(errno.number()).unwrap_or(u8::MAX),
     }
+}
+
+/// Does what the host need not wait for.
+pub fn aside(leaf: Option<&Group>, role: Role, log: &Log) -> u8 {
+    if role == Role::Machine {
+        // The kernel drops more than ten lines in five seconds otherwise.
+        let _ = files::write_existing(c"/proc/sys/kernel/printk_devkmsg", b"on\n");
+    }
+    if let Some(Err(errno)) = leaf.map(Group::take_init) {
+        log.failed(Level::Warning, "enter cgroup", b"init", errno);
+    }
+    0
 }
 
 /// How the work ended, from its exit code.

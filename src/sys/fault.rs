@@ -90,8 +90,9 @@ fn set_handler(signal: Signal) -> Result<()> {
 ///
 /// Called by the kernel, for a signal with this information.
 unsafe extern "C" fn handle(number: i32, information: *const raw::siginfo_t, _: *const u8) {
-    // SAFETY: the kernel hands it over, in the form that all signals share.
-    let code = unsafe { (*information).__bindgen_anon_1.__bindgen_anon_1.si_code };
+    // SAFETY: the kernel hands it over; all begin with the signal's number, an
+    // errno and this code.
+    let [_, _, code] = unsafe { information.cast::<[i32; 3]>().read() };
     // Not positive: sent by a process. Positive: found by the kernel.
     if code <= 0 {
         return;

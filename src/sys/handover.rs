@@ -4,10 +4,10 @@
 //! the next life needs stay open over the exec under the same numbers.
 
 use core::ffi::CStr;
-use core::fmt::Write;
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
+use static_assertions::const_assert;
 
 use super::arguments::Arguments;
 use super::call::execve;
@@ -17,6 +17,8 @@ use crate::base::limits;
 
 /// The variable that names the descriptor of the record.
 const VARIABLE: &str = "HOST_INIT_HANDOVER";
+
+const_assert!(VARIABLE.len() + "=0123456789".len() < 32);
 
 /// Words of PID 1's own command line, and entries of its environment, that its
 /// next life gets.
@@ -51,8 +53,7 @@ fn try_reexecute(
     for fd in kept {
         rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(reason)?;
     }
-    let mut variable = heapless::String::<32>::new();
-    write!(variable, "{VARIABLE}={}\0", file.as_raw_fd()).map_err(|_| Errno::EINVAL)?;
+    let variable = variable(file.as_raw_fd());
     let mut path = [0; limits::PATH_BYTES];
     let path = own_path(&mut path)?;
 
@@ -73,8 +74,25 @@ fn try_reexecute(
     Err(unsafe { execve(path, words.as_ptr(), environment.as_ptr()) })
 }
 
+/// `HOST_INIT_HANDOVER=` and a descriptor's number, as a C string.
+fn variable(number: i32) -> [u8; 32] {
+    let mut text = [0; 32];
+    let (name, value) = text.split_at_mut(VARIABLE.len());
+    name.copy_from_slice(VARIABLE.as_bytes());
+    let mut rest = number.unsigned_abs();
+    // As many digits as an i32 may have, zeros in front: whoever reads the
+    // number does not mind.
+    let (equals, digits) = value.split_at_mut(1);
+    equals.fill(b'=');
+    for place in digits.iter_mut().take(10).rev() {
+        *place = b"0123456789"[rest as usize % 10];
+        rest /= 10;
+    }
+    text
+}
+
 /// Reads the record that the life before left, when this is a next life.
-pub fn take<'b>(arguments: Arguments, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+pub fn take(arguments: Arguments, buffer: &mut [u8]) -> Option<&[u8]> {
     let number = arguments
         .environment()
         .find_map(|entry| {

@@ -6,49 +6,62 @@ use core::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::IoSlice;
 
 use super::{Result, reason};
 
 /// Where messages go. Never blocks on a reader.
 pub struct Sink {
-    kmsg: Option<OwnedFd>,
+    kmsg: Kmsg,
+}
+
+/// The kernel's log, as a place to write to.
+enum Kmsg {
+    /// There is none (yet).
+    Absent,
+    /// There is one, and nothing was written: opening it costs more than a
+    /// message, and a good boot may have none before the host runs.
+    Unopened(&'static CStr),
+    /// It is open.
+    Open(OwnedFd),
 }
 
 impl Sink {
     /// A sink that can only reach standard error so far.
     pub const fn new() -> Self {
-        Self { kmsg: None }
+        Self { kmsg: Kmsg::Absent }
     }
 
-    /// Writes to the kernel's log from now on.
-    ///
-    /// # Errors
-    ///
-    /// When `path` can't be opened: there is no device node, or no right.
-    pub fn open(&mut self, path: &CStr) -> Result<()> {
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-        self.kmsg = Some(rustix::fs::open(path, flags, Mode::empty()).map_err(reason)?);
-        Ok(())
+    /// Writes to the kernel's log from now on, if it can be opened when there is
+    /// something to write.
+    pub fn use_kmsg(&mut self, path: &'static CStr) {
+        self.kmsg = Kmsg::Unopened(path);
     }
 
-    /// Whether the kernel's log takes the messages.
-    pub const fn is_kmsg(&self) -> bool {
-        self.kmsg.is_some()
-    }
-
-    /// Writes one record, `<level>text`, to the kernel's log; the text alone to
-    /// the console or standard error when the kernel's log takes nothing. What
-    /// nothing takes is lost.
-    pub fn write(&self, record: &[u8], text: &[u8]) {
-        if let Some(kmsg) = &self.kmsg
+    /// Writes one record, `<level>text`, to the kernel's log; the text alone, as
+    /// a line, to standard error or the console when the kernel's log takes
+    /// nothing. What nothing takes is lost.
+    pub fn write(&mut self, record: &[u8]) {
+        if let Kmsg::Unopened(path) = self.kmsg {
+            let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+            self.kmsg = match rustix::fs::open(path, flags, Mode::empty()) {
+                Ok(fd) => Kmsg::Open(fd),
+                Err(_) => Kmsg::Absent,
+            };
+        }
+        if let Kmsg::Open(kmsg) = &self.kmsg
             && rustix::io::write(kmsg, record).is_ok()
         {
             return;
         }
+        let start = record.iter().position(|byte| *byte == b'>');
+        let text = record
+            .get(start.map_or(0, |at| at + 1)..)
+            .unwrap_or_default();
         // SAFETY: `stdio::repair` made it valid before the first message, and
         // nothing closes it.
         let stderr = unsafe { BorrowedFd::borrow_raw(2) };
-        if !write_ready(stderr, text) {
+        if !takes_bytes(stderr) || write_line(stderr, text).is_err() {
             write_console(text);
         }
     }
@@ -62,24 +75,27 @@ impl Default for Sink {
 
 /// Writes to the console by a descriptor of its own, opened for this one write;
 /// a console that takes nothing gets nothing.
-pub fn write_console(text: &[u8]) {
+fn write_console(text: &[u8]) {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     if let Ok(console) = rustix::fs::open(c"/dev/console", flags, Mode::empty()) {
-        let _ = rustix::io::write(&console, text);
+        let _ = write_line(console.as_fd(), text);
     }
 }
 
-/// Writes when the descriptor takes bytes at once; whether it did.
-fn write_ready(fd: BorrowedFd<'_>, text: &[u8]) -> bool {
+fn write_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
+    let line = [IoSlice::new(text), IoSlice::new(b"\n")];
+    rustix::io::writev(fd, &line).map(drop).map_err(reason)
+}
+
+/// Whether a line can be written now without waiting.
+fn takes_bytes(fd: BorrowedFd<'_>) -> bool {
     let mut polled = [PollFd::new(&fd, PollFlags::OUT)];
     let at_once = Timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     match rustix::event::poll(&mut polled, Some(&at_once)) {
-        Ok(1..) if polled[0].revents().contains(PollFlags::OUT) => {
-            rustix::io::write(fd, text).is_ok()
-        }
+        Ok(1..) => polled[0].revents().contains(PollFlags::OUT),
         Ok(_) | Err(_) => false,
     }
 }
@@ -93,26 +109,4 @@ pub fn pause(duration: Duration) {
     };
     let mut nothing: [PollFd<'_>; 0] = [];
     let _ = rustix::event::poll(&mut nothing, Some(&time));
-}
-
-/// A descriptor for a child's output: the console, without making it anybody's
-/// controlling terminal.
-///
-/// # Errors
-///
-/// When there is no console, or nothing behind it.
-pub fn console_output() -> Result<OwnedFd> {
-    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
-    rustix::fs::open(c"/dev/console", flags, Mode::empty()).map_err(reason)
-}
-
-/// Whether bytes can be written to `fd` now.
-pub fn takes_bytes(fd: impl AsFd) -> bool {
-    let fd = fd.as_fd();
-    let mut polled = [PollFd::new(&fd, PollFlags::OUT)];
-    let at_once = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    matches!(rustix::event::poll(&mut polled, Some(&at_once)), Ok(1..))
 }

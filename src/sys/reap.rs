@@ -48,7 +48,13 @@ pub fn descriptors_remember() -> bool {
 ///
 /// When the kernel does not tell: see [`descriptors_remember`].
 pub fn ask(pidfd: &OwnedFd) -> Result<Option<Exit>> {
-    let info = match info(pidfd) {
+    let answer = match info(pidfd) {
+        // The kernel was releasing it while it looked. How a process ended is
+        // kept before it is released, so the second answer has it.
+        Err(Errno::ESRCH) => info(pidfd),
+        answer => answer,
+    };
+    let info = match answer {
         Ok(info) => info,
         // Released, and this kernel kept nothing.
         Err(Errno::ESRCH) => return Ok(Some(Exit::Unknown)),

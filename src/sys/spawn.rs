@@ -32,6 +32,7 @@ use static_assertions::const_assert_eq;
 use super::arch::clone3_into;
 use super::call::{answered, execve, exit_group, set_signal_mask};
 use super::memory::{Zeroed, shared};
+use super::task::Board;
 use super::{Result, reason};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
@@ -107,10 +108,14 @@ struct Cell {
     failure: AtomicU32,
 }
 
-struct Cells([Cell; CELLS]);
+/// What PID 1 and all of its children see, in one page.
+struct Common {
+    cells: [Cell; CELLS],
+    board: Board,
+}
 
 // SAFETY: of integers, all zeros are a value.
-unsafe impl Zeroed for Cells {}
+unsafe impl Zeroed for Common {}
 
 /// What a child needs, read only by it once it runs.
 struct Plan {
@@ -161,7 +166,7 @@ const_assert_eq!(size_of::<raw::clone_args>(), 88);
 
 /// Starts programs. There is one, and it is PID 1's.
 pub struct Spawner {
-    cells: &'static Cells,
+    common: &'static Common,
     /// Which cells have a ticket out.
     taken: u16,
     /// The cell of the child that each slot serves or served last.
@@ -182,11 +187,16 @@ impl Spawner {
     /// When the kernel has no memory for the cells.
     pub unsafe fn new() -> Result<Self> {
         Ok(Self {
-            cells: shared::<Cells>()?,
+            common: shared::<Common>()?,
             taken: 0,
             slots: [None; SLOTS],
             starts_in_cgroup: true,
         })
+    }
+
+    /// Where a forked child shows its progress.
+    pub fn board(&self) -> &'static Board {
+        &self.common.board
     }
 
     /// Starts a program; returns as soon as the process exists. Whether it ever
@@ -329,7 +339,7 @@ impl Spawner {
         // came back because the process was given up, and the cell must wait.
         let free = (0..CELLS).find(|index| {
             self.taken & (1 << index) == 0
-                && self.cells.0[*index].in_flight.load(Ordering::Acquire) == 0
+                && self.common.cells[*index].in_flight.load(Ordering::Acquire) == 0
         })?;
         self.taken |= 1 << free;
         u8::try_from(free).ok().map(Ticket)
@@ -340,7 +350,7 @@ impl Spawner {
     }
 
     fn cell(&self, ticket: Ticket) -> &'static Cell {
-        &self.cells.0[usize::from(ticket.0) % CELLS]
+        &self.common.cells[usize::from(ticket.0) % CELLS]
     }
 }
 

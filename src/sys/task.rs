@@ -12,24 +12,14 @@ use rustix::fd::{FromRawFd, OwnedFd};
 use super::Result;
 use super::arch::clone3_into;
 use super::call::{answered, exit_group};
-use super::memory::{Zeroed, shared};
 
 /// What a child says of its progress; seen by PID 1 at any time.
 pub struct Board(AtomicU32);
 
 // SAFETY: of an integer, zero is a value.
-unsafe impl Zeroed for Board {}
+unsafe impl super::memory::Zeroed for Board {}
 
 impl Board {
-    /// A board that shows 0, seen by this process and those it forks later.
-    ///
-    /// # Errors
-    ///
-    /// When the kernel has no memory.
-    pub fn new() -> Result<&'static Self> {
-        shared::<Self>()
-    }
-
     /// Shows a number.
     pub fn show(&self, number: u32) {
         self.0.store(number, Ordering::Release);
@@ -112,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_forked_child_shows_its_progress_and_leaves_its_code() {
-        let board = Board::new().unwrap();
+        let board = crate::sys::memory::shared::<Board>().unwrap();
 
         let forked = fork(|| {
             board.show(7);

@@ -96,8 +96,11 @@ pub unsafe fn copy_forward(target: *mut u8, source: *const u8, count: usize) {
     // SAFETY: the caller answers for the places; the direction flag is clear.
     unsafe {
         asm!(
+            "rep movsq",
+            "mov ecx, {rest:e}",
             "rep movsb",
-            inout("rcx") count => _,
+            rest = in(reg) count % 8,
+            inout("rcx") count / 8 => _,
             inout("rdi") target => _,
             inout("rsi") source => _,
             options(nostack, preserves_flags),
@@ -133,13 +136,17 @@ pub unsafe fn copy_backward(target: *mut u8, source: *const u8, count: usize) {
 /// `target` is a place of `count` bytes.
 #[inline]
 pub unsafe fn fill(target: *mut u8, byte: u8, count: usize) {
+    let word = u64::from(byte) * 0x0101_0101_0101_0101;
     // SAFETY: the caller answers for the place; the direction flag is clear.
     unsafe {
         asm!(
+            "rep stosq",
+            "mov ecx, {rest:e}",
             "rep stosb",
-            inout("rcx") count => _,
+            rest = in(reg) count % 8,
+            inout("rcx") count / 8 => _,
             inout("rdi") target => _,
-            in("al") byte,
+            in("rax") word,
             options(nostack, preserves_flags),
         );
     }
