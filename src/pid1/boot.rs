@@ -10,6 +10,7 @@ use crate::pid1::config::Source;
 use crate::pid1::filesystems;
 use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
+use crate::pid1::start::need;
 use crate::pid1::status::Status;
 use crate::policy::settings::{Facts, Hopeless, Role, Shell};
 use crate::sys::arguments::Arguments;
@@ -105,7 +106,7 @@ fn machine(log: &mut Log) -> (Facts, Source) {
         );
     }
 
-    let mut config = Source::new(line.config, line.log);
+    let mut config = need("make the config", Source::new(line.config, line.log), log);
     config.load(log);
     log.set_level(config.level());
     if let Some(name) = config.value().hostname
@@ -137,7 +138,8 @@ fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
             path = words.next();
         }
     }
-    let mut config = Source::new(path.map(CStr::to_bytes), None);
+    let source = Source::new(path.map(CStr::to_bytes), None);
+    let mut config = need("make the config", source, log);
     config.load(log);
     log.set_level(config.level());
     let facts = Facts {

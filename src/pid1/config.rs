@@ -11,16 +11,15 @@ use crate::format::config;
 use crate::format::line::Line;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::Config;
-use crate::sys::files;
 use crate::sys::memory::{Family, Held, Scratch};
+use crate::sys::{Result, files};
 
 /// The config that is in force, and where it was found.
-#[derive(Default)]
 pub struct Source {
     path: Vec<u8, { limits::PATH_BYTES }>,
     /// `host_init.log=`, which is stronger than the config.
     level: Option<Level>,
-    held: Option<Held<Configs>>,
+    held: Held<Configs>,
 }
 
 /// The type [`Config`], whatever its lifetime.
@@ -34,26 +33,29 @@ impl Family for Configs {
     }
 }
 
-/// The config of an image that has none, and of one whose config is bad.
-static BUILT_IN: Config<'static> = Config::BUILT_IN;
-
 impl Source {
     /// The built-in config, to be read from the usual place or this one.
-    pub fn new(path: Option<&[u8]>, level: Option<Level>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no memory.
+    pub fn new(path: Option<&[u8]>, level: Option<Level>) -> Result<Self> {
+        let built_in = Held::new(1, |_| Some(Config::default()))?;
         let mut source = Self {
+            path: Vec::new(),
             level,
-            ..Self::default()
+            held: built_in.ok_or(Errno::ENOMEM)?,
         };
         let path = path.unwrap_or(paths::CONFIG.to_bytes());
         // A path that is too long leads nowhere, which is said when it is read.
         let _ = source.path.extend_from_slice(path);
         let _ = source.path.push(0);
-        source
+        Ok(source)
     }
 
-    /// The config that is in force.
+    /// The config that is in force: the built-in one until a good one was read.
     pub fn value(&self) -> &Config<'_> {
-        self.held.as_ref().map_or(&BUILT_IN, Held::value)
+        self.held.value()
     }
 
     /// The least that matters enough to be logged.
@@ -69,7 +71,7 @@ impl Source {
         };
         match load(path, log) {
             Ok(Some(held)) => {
-                self.held = Some(held);
+                self.held = held;
                 true
             }
             Ok(None) => false,
@@ -86,7 +88,7 @@ impl Source {
     }
 }
 
-fn load(path: &CStr, log: &Log) -> crate::sys::Result<Option<Held<Configs>>> {
+fn load(path: &CStr, log: &Log) -> Result<Option<Held<Configs>>> {
     // One byte more, so that a file that is too long is seen as such.
     let mut scratch = Scratch::new(limits::CONFIG_BYTES + 1)?;
     let text = files::read(path, scratch.bytes())?;

@@ -26,11 +26,15 @@ const CLEAN_UP: Duration = Duration::from_secs(30);
 /// Whether the machine is this process's to restart.
 static IS_MACHINE: AtomicBool = AtomicBool::new(false);
 
-/// Milliseconds until the restart; [`STAY`] for never.
-static COUNT_DOWN: AtomicU32 = AtomicU32::new(10_000);
+/// Milliseconds until the restart; [`STAY`] for never, 0 for [`UNSAID`]. That it
+/// begins as 0 spares the program a page of data.
+static COUNT_DOWN: AtomicU32 = AtomicU32::new(0);
 
 /// See [`COUNT_DOWN`].
 const STAY: u32 = u32::MAX;
+
+/// Milliseconds until the restart when nobody has said how many.
+const UNSAID: u32 = 10_000;
 
 /// Whether a fault is being dealt with.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
@@ -45,7 +49,7 @@ pub fn set_hopeless(hopeless: Hopeless) {
     let millis = match hopeless {
         Hopeless::Stay => STAY,
         Hopeless::RestartAfter(wait) => {
-            u32::try_from(wait.as_millis()).map_or(STAY - 1, |millis| millis.min(STAY - 1))
+            u32::try_from(wait.as_millis()).map_or(STAY - 1, |millis| millis.clamp(1, STAY - 1))
         }
     };
     COUNT_DOWN.store(millis, Ordering::Relaxed);
@@ -100,10 +104,11 @@ fn die(epitaph: &Line) -> ! {
     if let Ok(cleaner) = cleaner {
         poll::wait_readable(&cleaner.pidfd, CLEAN_UP);
     }
-    let millis = COUNT_DOWN.load(Ordering::Relaxed);
-    if millis == STAY {
-        stay();
-    }
+    let millis = match COUNT_DOWN.load(Ordering::Relaxed) {
+        STAY => stay(),
+        0 => UNSAID,
+        millis => millis,
+    };
     let mut line = Line::kmsg(Level::Error);
     let _ = write!(line, "restarting in {} s", millis.div_ceil(1000));
     write(&line);

@@ -40,7 +40,7 @@ use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
 use crate::pid1::processes::Processes;
 use crate::pid1::start::Started;
-use crate::policy::event::{Actions, Event};
+use crate::policy::event::{Action, Actions, Event};
 use crate::policy::machine::Machine;
 use crate::policy::settings::Settings;
 use crate::sys::arguments::Arguments;
@@ -60,6 +60,10 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
     machine.handle(clock::now(), Event::Booted, &mut actions);
     loop {
         while let Some(action) = actions.pop() {
+            if matches!(action, Action::Exit(..)) {
+                // There is no later for what is still to be told.
+                hands.settle(&machine);
+            }
             if let Some(echo) = hands.perform(action) {
                 machine.handle(clock::now(), echo, &mut actions);
             }
