@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | 8 | `hostinit` |
 //! | 8 | 4 | the version of this layout |
-//! | 12 | 4 | the host's pid, 0 when there is no host |
+//! | 12 | 4 | the host's pid |
 //! | 16 | 4 | the descriptor of the host's process |
 //! | 20 | 8 | when the host was started, in nanoseconds of the monotonic clock |
 //! | 28 | 4 | failures in a row |
@@ -17,6 +17,8 @@
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 
 use crate::base::time::Instant;
+use crate::policy::backoff::Failures;
+use crate::policy::service::Saved;
 
 /// What is handed over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,12 +27,8 @@ pub struct Handover {
     pub pid: u32,
     /// The number of its descriptor.
     pub pidfd: i32,
-    /// When it was started.
-    pub since: Instant,
-    /// How often in a row the host failed.
-    pub failures: u32,
-    /// How often it was started.
-    pub starts: u32,
+    /// What the rules know of it.
+    pub host: Saved,
 }
 
 /// Bytes of a record.
@@ -50,9 +48,9 @@ impl Handover {
             &VERSION.to_le_bytes(),
             &self.pid.to_le_bytes(),
             &self.pidfd.to_le_bytes(),
-            &self.since.as_nanos().to_le_bytes(),
-            &self.failures.to_le_bytes(),
-            &self.starts.to_le_bytes(),
+            &self.host.since.as_nanos().to_le_bytes(),
+            &self.host.failures.number().to_le_bytes(),
+            &self.host.starts.to_le_bytes(),
         ];
         let mut record = [0; BYTES];
         let (body, sum) = record.split_at_mut(BYTES.saturating_sub(4));
@@ -83,9 +81,11 @@ impl Handover {
         Some(Self {
             pid: u32::from_le_bytes(*pid),
             pidfd: i32::from_le_bytes(*pidfd),
-            since: Instant::from_nanos(u64::from_le_bytes(*since)),
-            failures: u32::from_le_bytes(*failures),
-            starts: u32::from_le_bytes(*starts),
+            host: Saved {
+                since: Instant::from_nanos(u64::from_le_bytes(*since)),
+                failures: Failures::new(u32::from_le_bytes(*failures)),
+                starts: u32::from_le_bytes(*starts),
+            },
         })
     }
 }
@@ -97,9 +97,11 @@ mod tests {
     const HANDOVER: Handover = Handover {
         pid: 84,
         pidfd: 9,
-        since: Instant::from_nanos(0x0123_4567_89ab_cdef),
-        failures: 2,
-        starts: 7,
+        host: Saved {
+            since: Instant::from_nanos(0x0123_4567_89ab_cdef),
+            failures: Failures::new(2),
+            starts: 7,
+        },
     };
 
     #[test]

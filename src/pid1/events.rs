@@ -31,6 +31,13 @@ pub struct Events {
     may_reap: bool,
 }
 
+impl Events {
+    /// Looks for children that ended before the next wait.
+    pub fn reap_soon(&mut self) {
+        self.may_reap = true;
+    }
+}
+
 impl Hands {
     /// Waits for the next event: at the latest [`Event::Tick`] at the deadline.
     pub fn next_event(&mut self, deadline: Option<Instant>) -> Event {

@@ -10,11 +10,13 @@ use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure, Step};
 use crate::base::level::Level;
 use crate::base::signal::Signal;
+use crate::format::handover::Handover;
 use crate::pid1::config::Source;
 use crate::pid1::events::Events;
 use crate::pid1::groups::{Groups, Swept};
 use crate::pid1::log::{self, Log};
 use crate::pid1::processes::{Part, Process, Processes};
+use crate::pid1::start::Adopted;
 use crate::pid1::status::Status;
 use crate::pid1::watch::Watch;
 use crate::pid1::{leave, program, work};
@@ -22,12 +24,13 @@ use crate::policy::ending::{self, Ending};
 use crate::policy::event::{Action, Event, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::request::Verbosity;
+use crate::policy::service::Saved;
 use crate::policy::settings::{Facts, Settings};
 use crate::sys::arguments::Arguments;
 use crate::sys::power::{self, Command};
 use crate::sys::spawn::{Spawner, Started};
 use crate::sys::task::{self, Board, Forked};
-use crate::sys::{Fd, Result, clock, kmsg};
+use crate::sys::{Fd, Result, clock, handover, kmsg};
 
 /// Everything PID 1 holds.
 pub struct Hands {
@@ -101,6 +104,7 @@ impl Hands {
                 });
                 None
             }
+            Action::Reexecute(host) => self.reexecute(host),
             Action::Report(report) => {
                 self.log.report(report);
                 None
@@ -238,6 +242,41 @@ impl Hands {
         if let Ok(Forked { pid, pidfd }) = forked {
             self.insert(pid, pidfd, Part::Aside);
         }
+    }
+
+    /// Takes over the host of the life before; what the rules are to know of it.
+    pub fn adopt(&mut self, adopted: Adopted) -> Option<Saved> {
+        let Adopted { handover, pidfd } = adopted;
+        let Handover { pid, host, .. } = handover;
+        let (id, ticket) = (ServiceId::Host, self.spawner.adopt()?);
+        // Opened again, so that the host can be swept when it ends.
+        let _ = self.groups.group(id, &self.log);
+        self.groups.set_leader(id, pid);
+        self.status.adopted(id, pid, host);
+        self.insert(pid, pidfd, Part::Main(id, ticket));
+        // It may have ended while nobody was there to hear of it.
+        self.events.reap_soon();
+        self.log.reexecuted(pid);
+        Some(host)
+    }
+
+    /// Becomes the program at host-init's own path; returns if that fails.
+    fn reexecute(&mut self, host: Saved) -> Option<Event> {
+        let process = self.processes.main(ServiceId::Host)?;
+        let handover = Handover {
+            pid: process.pid,
+            pidfd: handover::number(&process.pidfd),
+            host,
+        };
+        // What the child that is still on its way has to say would be lost.
+        let errno = if self.spawner.is_in_flight() {
+            Errno::EBUSY
+        } else {
+            handover::reexecute(&handover.to_bytes(), &[&process.pidfd], self.arguments)
+        };
+        self.log
+            .failed(Level::Error, "re-execute", b"host-init", errno);
+        None
     }
 
     /// Puts a process into the table, and watches it.

@@ -91,6 +91,17 @@ impl Log {
         );
     }
 
+    /// Says that this is a next life, and with which host.
+    pub fn reexecuted(&self, pid: u32) {
+        self.say(
+            Level::Notice,
+            &[
+                Part::Text("re-executed; host: pid "),
+                Part::Number(u64::from(pid)),
+            ],
+        );
+    }
+
     /// Says that a new config is in force.
     pub fn reloaded(&self) {
         self.say(
@@ -183,7 +194,7 @@ impl Log {
                 Level::Warning,
                 &[
                     Part::Text(request_words(request)),
-                    Part::Text(": refused, another ending is under way"),
+                    Part::Text(": refused, not now"),
                 ],
             ),
             Report::Rescue => say(
@@ -252,6 +263,7 @@ const fn request_words(request: Request) -> &'static str {
         Request::End(Ending::Kexec, _) => "kexec",
         Request::Again(_) => "soft reboot",
         Request::Reload => "reload",
+        Request::Reexecute => "re-execute",
         Request::Verbosity(_) => "log level",
     }
 }

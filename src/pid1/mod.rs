@@ -39,7 +39,7 @@ use crate::pid1::boot::Booted;
 use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
 use crate::pid1::processes::Processes;
-use crate::pid1::start::Started;
+use crate::pid1::start::{Adopted, Started};
 use crate::policy::event::{Action, Actions, Event};
 use crate::policy::machine::Machine;
 use crate::policy::settings::Settings;
@@ -53,11 +53,18 @@ const BOOT_STACK: usize = 256 * 1024;
 /// The life of PID 1. After [`Event::Booted`] nothing ends it but the ending that
 /// was asked for.
 pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
-    let mut hands = prepare(arguments, spawner);
+    let (mut hands, adopted) = prepare(arguments, spawner);
     memory::give_back_stack(BOOT_STACK);
-    let mut machine = Machine::new(Settings::new(hands.config.value(), hands.facts));
+    let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
-    machine.handle(clock::now(), Event::Booted, &mut actions);
+    let mut machine = match adopted.and_then(|adopted| hands.adopt(adopted)) {
+        Some(host) => Machine::resume(settings, host),
+        None => {
+            let mut machine = Machine::new(settings);
+            machine.handle(clock::now(), Event::Booted, &mut actions);
+            machine
+        }
+    };
     loop {
         while let Some(action) = actions.pop() {
             if matches!(action, Action::Exit(..)) {
@@ -77,12 +84,13 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
 
 /// The start and the boot, whose stack is given back.
 #[inline(never)]
-fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
+fn prepare(arguments: Arguments, spawner: Spawner) -> (Hands, Option<Adopted>) {
     let Started {
         role,
         mut log,
         watch,
-    } = start::start();
+        adopted,
+    } = start::start(arguments);
     let Booted {
         facts,
         config,
@@ -90,7 +98,7 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         status,
         open_files,
     } = boot::boot(role, arguments, &mut log);
-    Hands {
+    let hands = Hands {
         log,
         watch,
         events: Events::default(),
@@ -105,5 +113,6 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         open_files,
         has_started: false,
         has_aside: true,
-    }
+    };
+    (hands, adopted)
 }

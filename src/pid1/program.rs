@@ -9,6 +9,7 @@ use crate::policy::config::{Config, Host, Output};
 use crate::policy::event::ServiceId;
 use crate::policy::settings::Role;
 use crate::sys::arguments::Arguments;
+use crate::sys::handover;
 use crate::sys::spawn::{Program, Stdio};
 
 /// What a program finds in its environment when the config does not say else.
@@ -92,6 +93,7 @@ fn inherited_words<'a>(role: Role, inherited: Arguments) -> impl Iterator<Item =
     inherited
         .environment()
         .take(all)
+        .filter(|entry| !handover::is_variable(entry))
         .map(|entry| -> &'a CStr { entry })
 }
 

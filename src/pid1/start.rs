@@ -1,11 +1,13 @@
 //! The first moments: a process that nothing can hurt, and where it is.
 
 use crate::base::level::Level;
+use crate::format::handover::{self, Handover};
 use crate::pid1::emergency;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::watch::Watch;
 use crate::policy::settings::Role;
-use crate::sys::{Result, fault, power, signals, stdio, task};
+use crate::sys::arguments::Arguments;
+use crate::sys::{self, Fd, Result, fault, power, signals, stdio, task};
 
 /// What there is before the boot.
 pub struct Started {
@@ -15,11 +17,21 @@ pub struct Started {
     pub log: Log,
     /// The wait point.
     pub watch: Watch,
+    /// The host of the life before, when this is a next one.
+    pub adopted: Option<Adopted>,
+}
+
+/// A host that runs already.
+pub struct Adopted {
+    /// What the life before handed over.
+    pub handover: Handover,
+    /// The descriptor of the host's process.
+    pub pidfd: Fd,
 }
 
 /// Makes this process safe, whatever it was given, and finds its role. The only
 /// place that may end it: without descriptors or memory there is no PID 1.
-pub fn start() -> Started {
+pub fn start(arguments: Arguments) -> Started {
     let blocked = signals::block_all();
     let repaired = stdio::repair();
     let log = Log::new();
@@ -34,11 +46,26 @@ pub fn start() -> Started {
     let _ = power::leave_directory();
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
-    power::close_inherited();
+    let adopted = adopt(arguments);
+    power::close_inherited(adopted.as_ref().map(|adopted| &adopted.pidfd));
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
-    Started { role, log, watch }
+    Started {
+        role,
+        log,
+        watch,
+        adopted,
+    }
+}
+
+/// The host of the life before, if there was one.
+fn adopt(arguments: Arguments) -> Option<Adopted> {
+    let mut buffer = [0; handover::BYTES];
+    let record = sys::handover::take(arguments, &mut buffer)?;
+    let handover = Handover::from_bytes(record)?;
+    let pidfd = sys::handover::adopt(handover.pidfd)?;
+    Some(Adopted { handover, pidfd })
 }
 
 /// What host-init can't be without; else this is its end.

@@ -20,6 +20,7 @@ use crate::format::state::State;
 use crate::pid1::log::{self, Log};
 use crate::policy::event::{Cause, SERVICES, ServiceId};
 use crate::policy::machine::{Machine, Stage};
+use crate::policy::service::Saved;
 use crate::sys::{Fd, clock, files};
 
 /// Bytes of a record or a state.
@@ -69,6 +70,16 @@ impl Status {
         };
         life.started = now;
         life.pid = None;
+    }
+
+    /// A life that began before this one of host-init's goes on.
+    pub fn adopted(&mut self, id: ServiceId, pid: u32, saved: Saved) {
+        *self.life(id) = Life {
+            started: saved.since,
+            pid: Some(pid),
+            ended: None,
+            restarts: saved.starts.saturating_sub(1),
+        };
     }
 
     /// The life has a process.

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use crate::base::exit::Exit;
+use crate::base::limits;
 
 /// The rule, from the config.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,22 +27,39 @@ impl Failures {
     /// The first failure costs no wait: most are single. A clean end is no
     /// failure, but it can't come more often than once in the rule's first wait,
     /// so that a program that has nothing to do does not take a processor.
+    ///
+    /// A start that failed is never tried again at once, whatever the rule says:
+    /// with no process there is no end to wait for, and nothing else would ever
+    /// be heard.
     pub fn count(&mut self, rule: &Backoff, exit: Exit, uptime: Duration) -> Duration {
-        if exit.is_clean() {
-            return rule.first.saturating_sub(uptime);
-        }
         if uptime >= rule.reset {
             self.0 = 0;
         }
+        if exit.is_clean() {
+            return rule.first.saturating_sub(uptime);
+        }
         self.0 = self.0.saturating_add(1);
+        let wait = self.wait(rule);
+        match exit {
+            Exit::Unstarted(_) => wait.max(limits::START_FLOOR),
+            Exit::Code(_) | Exit::Signal { .. } | Exit::Unknown => wait,
+        }
+    }
+
+    /// How long the rule says to wait after this many failures.
+    fn wait(self, rule: &Backoff) -> Duration {
         let Some(doublings) = self.0.checked_sub(2) else {
             return Duration::ZERO;
         };
-        2_u32
-            .checked_pow(doublings)
-            .and_then(|factor| rule.first.checked_mul(factor))
-            .unwrap_or(rule.longest)
+        // Saturating, so that no wait doubles to no wait for ever.
+        rule.first
+            .saturating_mul(2_u32.saturating_pow(doublings))
             .min(rule.longest)
+    }
+
+    /// So many.
+    pub const fn new(number: u32) -> Self {
+        Self(number)
     }
 
     /// How many there are.
@@ -53,6 +71,8 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::errno::Errno;
+    use crate::base::exit::{Failure, Step};
 
     const RULE: Backoff = Backoff {
         first: Duration::from_secs(1),
@@ -97,6 +117,39 @@ mod tests {
         assert_eq!(quick, Duration::from_millis(900));
         assert_eq!(slow, Duration::ZERO);
         assert_eq!(failures.number(), 0);
+    }
+
+    #[test]
+    fn a_clean_end_forgets_failures_only_after_a_long_uptime() {
+        let mut failures = Failures::default();
+        for _ in 0..3 {
+            seconds(&mut failures, 0);
+        }
+
+        failures.count(&RULE, Exit::Code(0), Duration::from_secs(99));
+        assert_eq!(failures.number(), 3);
+        failures.count(&RULE, Exit::Code(0), Duration::from_secs(100));
+        assert_eq!(failures.number(), 0);
+    }
+
+    #[test]
+    fn a_failed_start_is_never_tried_again_at_once() {
+        let at_once = Backoff {
+            first: Duration::ZERO,
+            ..RULE
+        };
+        let unstarted = Exit::Unstarted(Failure {
+            step: Step::Clone,
+            errno: Errno::EAGAIN,
+        });
+
+        let mut failures = Failures::default();
+        for _ in 0..40 {
+            let wait = failures.count(&at_once, unstarted, Duration::ZERO);
+            assert_eq!(wait, limits::START_FLOOR);
+        }
+        let mut failures = Failures(1);
+        assert_eq!(failures.count(&RULE, unstarted, Duration::ZERO), RULE.first);
     }
 
     #[test]

@@ -148,22 +148,18 @@ pub enum Asked {
     Kexec,
 }
 
-impl Config<'_> {
-    /// The config of an image that has none.
-    pub const BUILT_IN: Self = Self {
-        hostname: None,
-        log_level: Level::Info,
-        mounts: Vec::new(),
-        directories: Vec::new(),
-        host: None,
-        shutdown: Shutdown::BUILT_IN,
-        signals: Signals::BUILT_IN,
-    };
-}
-
 impl Default for Config<'_> {
+    /// The config of an image that has none.
     fn default() -> Self {
-        Self::BUILT_IN
+        Self {
+            hostname: None,
+            log_level: Level::Info,
+            mounts: Vec::new(),
+            directories: Vec::new(),
+            host: None,
+            shutdown: Shutdown::default(),
+            signals: Signals::default(),
+        }
     }
 }
 
@@ -209,6 +205,29 @@ impl Signals {
         pwr: Asked::PowerOff,
         hup: Asked::Reload,
     };
+
+    /// What they ask a container for: whoever runs one sends any of them to stop
+    /// it, so that each ending is its exit. Only the real-time signals restart it.
+    #[must_use]
+    pub const fn of_container(self) -> Self {
+        Self {
+            term: self.term.of_container(),
+            int: self.int.of_container(),
+            usr1: self.usr1.of_container(),
+            usr2: self.usr2.of_container(),
+            pwr: self.pwr.of_container(),
+            hup: self.hup.of_container(),
+        }
+    }
+}
+
+impl Asked {
+    const fn of_container(self) -> Self {
+        match self {
+            Self::Ignore | Self::Reload => self,
+            Self::Halt | Self::PowerOff | Self::Reboot | Self::Kexec => Self::PowerOff,
+        }
+    }
 }
 
 impl Default for Signals {

@@ -10,6 +10,7 @@ use crate::base::exit::{Exit, Failure};
 use crate::base::signal::Signal;
 use crate::policy::ending::{self, Ending};
 use crate::policy::request::{Request, Verbosity};
+use crate::policy::service::Saved;
 use crate::policy::settings::Settings;
 
 /// A service, by its place in the machine's table.
@@ -77,6 +78,8 @@ pub enum Action {
     Reload,
     /// Log more, or as configured.
     SetVerbosity(Verbosity),
+    /// Become the program at host-init's own path again, and go on with this host.
+    Reexecute(Saved),
     /// Tell a person.
     Report(Report),
 }

@@ -10,6 +10,12 @@
 //!
 //! An ending can be asked for at any moment, and nothing is started after it.
 
+mod boot;
+mod stop;
+
+#[cfg(test)]
+mod stories;
+
 use core::time::Duration;
 
 use crate::base::errno::Errno;
@@ -20,8 +26,8 @@ use crate::policy::backoff::Backoff;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, Report, ServiceId, Task};
 use crate::policy::request::{self, Haste, Presses, Request};
-use crate::policy::service::{Restart, Rules, Service, State};
-use crate::policy::settings::{Hopeless, Role, Settings, Shell};
+use crate::policy::service::{Restart, Rules, Saved, Service, State};
+use crate::policy::settings::{Role, Settings};
 
 /// Where the machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +40,9 @@ pub enum Stage {
         task: Task,
         /// When it is given up.
         until: Instant,
+        /// Whether the part's number still means what it meant when it began:
+        /// false once another config has come in between.
+        is_current: bool,
     },
     /// The host is kept running.
     Running,
@@ -74,8 +83,9 @@ pub enum Aim {
     Again,
 }
 
-/// How long services have left when the same ending is asked for a second time.
-const HURRIED: Duration = Duration::from_secs(2);
+/// The exit code of a container whose host had to be killed: a shell's number for
+/// death by KILL.
+const KILLED: u8 = 137;
 
 /// A person's shell: it gets HUP, which a shell obeys, and little time.
 const SHELL: Rules = Rules {
@@ -113,6 +123,14 @@ impl Machine {
             presses: Presses::default(),
             code: 0,
         }
+    }
+
+    /// A machine that goes on with the host of its life before.
+    pub fn resume(settings: Settings, host: Saved) -> Self {
+        let mut machine = Self::new(settings);
+        machine.host.resume(host);
+        machine.stage = Stage::Running;
+        machine
     }
 
     /// Takes what happened at `now`, and says what to do. Never blocks, and never
@@ -176,111 +194,6 @@ impl Machine {
         }
     }
 
-    fn booted(&mut self, now: Instant, actions: &mut Actions) {
-        match self.stage {
-            Stage::Booting if self.settings.facts.shell == Shell::First => {
-                self.rescue(now, self.first_task(), actions);
-            }
-            Stage::Booting => self.prepare(now, self.first_task(), actions),
-            // An ending was asked for before the boot was done; or it is said
-            // twice.
-            Stage::Preparing { .. }
-            | Stage::Running
-            | Stage::Rescue { .. }
-            | Stage::Hopeless { .. }
-            | Stage::Stopping { .. }
-            | Stage::Leaving { .. } => {}
-        }
-    }
-
-    /// Goes on with this part of the boot; with none left, to the host.
-    fn prepare(&mut self, now: Instant, task: Option<Task>, actions: &mut Actions) {
-        match task {
-            Some(task) => {
-                actions.push(Action::Do(task));
-                self.stage = Stage::Preparing {
-                    task,
-                    until: now.after(self.settings.mount_bound),
-                };
-            }
-            None => self.run(now, actions),
-        }
-    }
-
-    fn run(&mut self, now: Instant, actions: &mut Actions) {
-        if self.settings.host.is_none() && self.settings.facts.role == Role::Machine {
-            self.rescue(now, None, actions);
-            return;
-        }
-        self.stage = Stage::Running;
-        if self.settings.host.is_some() {
-            self.host.start(now, actions);
-        }
-    }
-
-    fn first_task(&self) -> Option<Task> {
-        self.task_from(0)
-    }
-
-    /// The mount with this number, or what comes after the last.
-    fn task_from(&self, mount: u8) -> Option<Task> {
-        if self.settings.facts.role == Role::Container {
-            return None;
-        }
-        if mount < self.settings.mounts {
-            return Some(Task::Mount(mount));
-        }
-        self.settings.directories.then_some(Task::Directories)
-    }
-
-    fn done(&mut self, now: Instant, task: Task, outcome: Outcome, actions: &mut Actions) {
-        match self.stage {
-            Stage::Preparing { task: awaited, .. } if awaited == task => {
-                let required = match task {
-                    Task::Mount(mount) => self.settings.is_required(mount),
-                    Task::Directories => false,
-                };
-                match outcome {
-                    Outcome::Bad(_) if required => self.rescue(now, Some(task), actions),
-                    Outcome::Good | Outcome::Bad(_) => {
-                        let next = match task {
-                            Task::Mount(mount) => self.task_from(mount.saturating_add(1)),
-                            Task::Directories => None,
-                        };
-                        self.prepare(now, next, actions);
-                    }
-                }
-            }
-            // Work that was given up, or abandoned for an ending, ends late.
-            Stage::Booting
-            | Stage::Preparing { .. }
-            | Stage::Running
-            | Stage::Rescue { .. }
-            | Stage::Hopeless { .. }
-            | Stage::Stopping { .. }
-            | Stage::Leaving { .. } => {}
-        }
-    }
-
-    /// Gives a person a shell; without one, counts down.
-    fn rescue(&mut self, now: Instant, retry: Option<Task>, actions: &mut Actions) {
-        actions.push(Action::Report(Report::Rescue));
-        match self.settings.facts.shell {
-            Shell::First | Shell::Spare => {
-                self.stage = Stage::Rescue { retry };
-                self.rescue.start(now, actions);
-            }
-            Shell::Missing => {
-                actions.push(Action::Report(Report::Hopeless));
-                let until = match self.settings.facts.hopeless {
-                    Hopeless::Stay => None,
-                    Hopeless::RestartAfter(wait) => Some(now.after(wait)),
-                };
-                self.stage = Stage::Hopeless { until };
-            }
-        }
-    }
-
     fn exited(&mut self, now: Instant, id: ServiceId, exit: Exit, actions: &mut Actions) {
         if id == ServiceId::Host {
             self.note_code(exit);
@@ -298,85 +211,35 @@ impl Machine {
     }
 
     fn signaled(&mut self, now: Instant, signal: Signal, actions: &mut Actions) {
-        if let Some(request) = request::of_signal(signal, &self.settings.signals) {
-            self.asked(now, request, actions);
-        }
-        if signal == Signal::INT && self.presses.count(now) == Haste::AtOnce {
+        let Some(request) = request::of_signal(signal, &self.settings.signals) else {
+            return;
+        };
+        self.asked(now, request, actions);
+        // Also when its own request was refused: whoever presses that often wants
+        // the ending that is under way to be over.
+        let is_press = signal == Signal::INT && matches!(request, Request::End(..));
+        if is_press && self.presses.count(now) == Haste::AtOnce {
             self.hurry(now, Haste::AtOnce, actions);
         }
     }
 
     fn asked(&mut self, now: Instant, request: Request, actions: &mut Actions) {
         match request {
+            // Nothing of a new config would count any more, and reading a file
+            // may block on the very disk that is being given up.
+            Request::Reload if self.is_ending() => {
+                actions.push(Action::Report(Report::Refused(request)));
+            }
             Request::Reload => actions.push(Action::Reload),
             Request::Verbosity(verbosity) => actions.push(Action::SetVerbosity(verbosity)),
+            Request::Reexecute => match (self.stage, self.host.saved()) {
+                (Stage::Running, Some(host)) => actions.push(Action::Reexecute(host)),
+                // There is more to hand over than the next life would know.
+                (_, _) => actions.push(Action::Report(Report::Refused(request))),
+            },
             Request::End(ending, haste) => self.stop(now, Aim::End(ending), haste, actions),
             Request::Again(haste) => self.stop(now, Aim::Again, haste, actions),
         }
-    }
-
-    fn stop(&mut self, now: Instant, aim: Aim, haste: Haste, actions: &mut Actions) {
-        match self.stage {
-            Stage::Preparing { task, .. } => {
-                actions.push(Action::Abandon(task));
-                self.begin_stop(now, aim, haste, actions);
-            }
-            Stage::Booting | Stage::Running | Stage::Rescue { .. } | Stage::Hopeless { .. } => {
-                self.begin_stop(now, aim, haste, actions);
-            }
-            Stage::Stopping {
-                aim: current,
-                asked,
-            } => {
-                let outranks = matches!(
-                    (aim, current),
-                    (Aim::End(Ending::PowerOff), _) | (Aim::End(_), Aim::Again)
-                ) && aim != current;
-                if aim != current && !outranks {
-                    actions.push(Action::Report(Report::Refused(as_request(aim, haste))));
-                    return;
-                }
-                if outranks {
-                    announce(aim, actions);
-                }
-                self.stage = Stage::Stopping { aim, asked };
-                // Asked for something else, services keep their time, unless
-                // there is none to be had.
-                if aim == current || haste == Haste::AtOnce {
-                    self.hurry(now, haste, actions);
-                }
-            }
-            Stage::Leaving { ending, .. } => {
-                if aim != Aim::End(ending) {
-                    actions.push(Action::Report(Report::Refused(as_request(aim, haste))));
-                }
-            }
-        }
-    }
-
-    fn begin_stop(&mut self, now: Instant, aim: Aim, haste: Haste, actions: &mut Actions) {
-        announce(aim, actions);
-        self.stage = Stage::Stopping { aim, asked: 1 };
-        self.host.stop(now, haste, actions);
-        self.rescue.stop(now, haste, actions);
-        self.settle(now, actions);
-    }
-
-    /// The same was asked again: less time, or none.
-    fn hurry(&mut self, now: Instant, haste: Haste, actions: &mut Actions) {
-        let Stage::Stopping { aim, asked } = self.stage else {
-            return;
-        };
-        let asked = asked.saturating_add(1);
-        self.stage = Stage::Stopping { aim, asked };
-        actions.push(Action::Report(Report::Hurried));
-        let kill_at = match haste {
-            Haste::Orderly if asked == 2 => now.after(HURRIED),
-            Haste::Orderly | Haste::AtOnce => now,
-        };
-        self.host.hurry(now, kill_at, actions);
-        self.rescue.hurry(now, kill_at, actions);
-        self.settle(now, actions);
     }
 
     /// Goes on when what was waited for is gone.
@@ -390,9 +253,15 @@ impl Machine {
                     // The kernel kills the rest with the namespace, what was
                     // mounted goes with it, and the disks are the host's.
                     (Aim::End(ending), Role::Container) => {
-                        actions.push(Action::Exit(ending, self.code));
+                        let is_stuck = self.host.state() == State::Stuck;
+                        let code = if is_stuck { KILLED } else { self.code };
+                        actions.push(Action::Exit(ending, code));
                     }
-                    (Aim::Again, _) => self.prepare(now, self.first_task(), actions),
+                    (Aim::Again, _) => {
+                        // How the last life was stopped says nothing of the next.
+                        self.code = 0;
+                        self.prepare(now, self.first_task(), actions);
+                    }
                 }
             }
             Stage::Rescue { retry } if self.rescue.is_gone() => {
@@ -401,6 +270,11 @@ impl Machine {
                 } else {
                     self.prepare(now, retry, actions);
                 }
+            }
+            // A host whose old process was in the way, or that a reload brought or
+            // took away. Otherwise it restarts by its own rules.
+            Stage::Running if self.host.state() == State::Down && self.is_host_due() => {
+                self.run(now, actions);
             }
             // Services come and go.
             Stage::Booting
@@ -413,74 +287,11 @@ impl Machine {
         }
     }
 
-    fn leave(&mut self, now: Instant, ending: Ending, step: Step, actions: &mut Actions) {
-        actions.push(Action::Leave(ending, step));
-        self.stage = Stage::Leaving {
-            ending,
-            step,
-            until: now.after(step.bound(&self.settings)),
-        };
-    }
-
-    fn leaving_at(&mut self, now: Instant, seen: Step, actions: &mut Actions) {
-        match self.stage {
-            Stage::Leaving { ending, step, .. } if seen > step => {
-                self.stage = Stage::Leaving {
-                    ending,
-                    step: seen,
-                    until: now.after(seen.bound(&self.settings)),
-                };
-            }
-            Stage::Leaving { ending, step, .. } => {
-                actions.push(Action::Report(Report::StepTooLong(step)));
-                self.leave_from_next(now, ending, step, actions);
-            }
-            // Nobody has left yet.
-            Stage::Booting
-            | Stage::Preparing { .. }
-            | Stage::Running
-            | Stage::Rescue { .. }
-            | Stage::Hopeless { .. }
-            | Stage::Stopping { .. } => {}
-        }
-    }
-
-    fn leaver_ended(&mut self, now: Instant, step: Step, actions: &mut Actions) {
-        match self.stage {
-            // The child that was given up before ends late: it was at an earlier
-            // step than the one that is under way.
-            Stage::Leaving { step: current, .. } if step < current => {}
-            Stage::Leaving { ending, .. } => self.leave_from_next(now, ending, step, actions),
-            Stage::Booting
-            | Stage::Preparing { .. }
-            | Stage::Running
-            | Stage::Rescue { .. }
-            | Stage::Hopeless { .. }
-            | Stage::Stopping { .. } => {}
-        }
-    }
-
-    /// Goes on behind a step; behind the last, asks the kernel once more.
-    fn leave_from_next(&mut self, now: Instant, ending: Ending, step: Step, actions: &mut Actions) {
-        self.leave(now, ending, step.next().unwrap_or(Step::Reboot), actions);
-    }
-
-    fn reloaded(&mut self, now: Instant, settings: Settings, actions: &mut Actions) {
-        let had_host = self.settings.host.is_some();
-        self.settings = settings;
-        if let Some(rules) = settings.host {
-            self.host.set_rules(rules);
-            if !had_host && self.stage == Stage::Running {
-                self.host.start(now, actions);
-            }
-        }
-    }
-
     fn tick(&mut self, now: Instant, actions: &mut Actions) {
         self.host.tick(now, actions);
         self.rescue.tick(now, actions);
         match self.stage {
-            Stage::Preparing { task, until } if until <= now => {
+            Stage::Preparing { task, until, .. } if until <= now => {
                 actions.push(Action::Abandon(task));
                 actions.push(Action::Report(Report::TooLong(task)));
                 self.done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
@@ -499,19 +310,5 @@ impl Machine {
             | Stage::Leaving { .. } => {}
         }
         self.settle(now, actions);
-    }
-}
-
-fn announce(aim: Aim, actions: &mut Actions) {
-    actions.push(Action::Report(match aim {
-        Aim::End(ending) => Report::Ending(ending),
-        Aim::Again => Report::Again,
-    }));
-}
-
-const fn as_request(aim: Aim, haste: Haste) -> Request {
-    match aim {
-        Aim::End(ending) => Request::End(ending, haste),
-        Aim::Again => Request::Again(haste),
     }
 }

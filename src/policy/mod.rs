@@ -21,6 +21,19 @@
     clippy::wildcard_enum_match_arm,
     clippy::as_conversions
 )]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::wildcard_enum_match_arm,
+        clippy::as_conversions,
+        reason = "a test may fail"
+    )
+)]
 
 pub mod backoff;
 pub mod config;
@@ -30,3 +43,8 @@ pub mod machine;
 pub mod request;
 pub mod service;
 pub mod settings;
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod world;

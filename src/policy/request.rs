@@ -17,6 +17,8 @@ pub enum Request {
     Reload,
     /// Log everything, or what the config says.
     Verbosity(Verbosity),
+    /// Become the program at host-init's own path again; nothing else notices.
+    Reexecute,
 }
 
 /// How much patience the one who asks has.
@@ -64,7 +66,7 @@ impl Presses {
 }
 
 /// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers.
-const REALTIME: [(u8, Request); 12] = [
+const REALTIME: [(u8, Request); 13] = [
     (3, Request::End(Ending::Halt, Haste::Orderly)),
     (4, Request::End(Ending::PowerOff, Haste::Orderly)),
     (5, Request::End(Ending::Reboot, Haste::Orderly)),
@@ -77,6 +79,7 @@ const REALTIME: [(u8, Request); 12] = [
     (17, Request::Again(Haste::AtOnce)),
     (22, Request::Verbosity(Verbosity::Debug)),
     (23, Request::Verbosity(Verbosity::Configured)),
+    (25, Request::Reexecute),
 ];
 
 /// What the signal asks for; none for one that means nothing to an init.
@@ -127,6 +130,21 @@ mod tests {
     }
 
     #[test]
+    fn two_seconds_are_within_two_seconds_and_more_are_not() {
+        let last = |millis| {
+            let start = Instant::from_nanos(5_000_000_000);
+            let mut presses = Presses::default();
+            for _ in 0..7 {
+                presses.count(start);
+            }
+            presses.count(start.after(Duration::from_millis(millis)))
+        };
+
+        assert_eq!(last(2_000), Haste::AtOnce);
+        assert_eq!(last(2_001), Haste::Orderly);
+    }
+
+    #[test]
     fn each_signal_asks_for_what_the_documents_say() {
         let orderly = |ending| Some(Request::End(ending, Haste::Orderly));
         let at_once = |ending| Some(Request::End(ending, Haste::AtOnce));
@@ -149,6 +167,7 @@ mod tests {
             ("51", Some(Request::Again(Haste::AtOnce))),
             ("56", Some(Request::Verbosity(Verbosity::Debug))),
             ("57", Some(Request::Verbosity(Verbosity::Configured))),
+            ("59", Some(Request::Reexecute)),
         ];
         for number in 1..=64 {
             let Some(signal) = Signal::from_number(number) else {

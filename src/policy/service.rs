@@ -3,20 +3,24 @@
 //! ```text
 //!            start                  exit                 empty
 //!   Down ───────────▶ Up ───────────────────▶ Sweeping ─────────▶ Waiting ─▶ Up
-//!    ▲                │ stop                   ▲     │ empty,                 │
-//!    │                ▼            exit        │     │ no restart        stop │
-//!    │             Stopping ───────────────────┤     ▼                        │
-//!    │                │ too long               │    Down ◀────────────────────┘
-//!    │                ▼            exit        │
-//!    │              Killed ────────────────────┘
-//!    │                │ can't be killed
-//!    └───────────── Stuck: never started again while the old process is there
+//!                     │ stop                   ▲     │ empty,                 │
+//!                     ▼            exit        │     │ no restart        stop │
+//!                  Stopping ───────────────────┤     ▼                        │
+//!                     │ too long               │    Down ◀────────────────────┘
+//!                     ▼            exit        │
+//!                   Killed ────────────────────┤
+//!                     │ can't be killed        │
+//!                     ▼            exit        │
+//!                   Stuck ─────────────────────┘
 //! ```
 //!
 //! The main process and what it leaves behind are stopped in that order: first
 //! the stop signal to the main process alone, since many programs end their own
 //! children better than we could; after its end TERM to the rest; KILL to all of
 //! them at the one deadline.
+
+#[cfg(test)]
+mod stories;
 
 use core::time::Duration;
 
@@ -68,6 +72,8 @@ pub enum State {
     Killed {
         /// When it is given up.
         give_up_at: Instant,
+        /// Why it was killed.
+        cause: Cause,
     },
     /// Its main process is gone; what it left behind was told to end.
     Sweeping {
@@ -83,7 +89,8 @@ pub enum State {
         /// When that is.
         until: Instant,
     },
-    /// Its main process can't be killed: the kernel holds it.
+    /// Its main process can't be killed: the kernel holds it. Nobody waits for it
+    /// any more, and it is not started again while the old process is there.
     Stuck,
 }
 
@@ -101,13 +108,24 @@ pub enum Sweep {
 pub enum Next {
     /// It stays down.
     Stay,
-    /// It is started at this moment.
-    StartAt(Instant),
+    /// It is started when it has rested.
+    Start,
 }
 
 /// How long the kernel may take to end a killed process. Longer means that the
 /// process waits for a device that does not answer.
 const KILL_BOUND: Duration = Duration::from_secs(5);
+
+/// What is known of a service that is up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Saved {
+    /// When it was started.
+    pub since: Instant,
+    /// How often in a row it failed.
+    pub failures: Failures,
+    /// How often it was started.
+    pub starts: u32,
+}
 
 /// A service and its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,6 +134,10 @@ pub struct Service {
     rules: Rules,
     state: State,
     failures: Failures,
+    /// Its back-off: before this moment it is not started, whoever asks. Without
+    /// it, whoever starts a service at each of its ends would start a program
+    /// that can't be executed as often as the processor allows.
+    rests_until: Instant,
     starts: u32,
 }
 
@@ -127,13 +149,21 @@ impl Service {
             rules,
             state: State::Down,
             failures: Failures::default(),
+            rests_until: Instant::BOOT,
             starts: 0,
         }
     }
 
-    /// Starts it, unless something of it runs or waits already.
+    /// Starts it when it has rested, unless something of it runs already.
     pub fn start(&mut self, now: Instant, actions: &mut Actions) {
         match self.state {
+            State::Down if now < self.rests_until => {
+                let until = self.rests_until;
+                let wait = u32::try_from(until.since(now).as_millis()).unwrap_or(u32::MAX);
+                self.state = State::Waiting { until };
+                actions.push(Action::Report(Report::StartIn(self.id, wait)));
+            }
+            State::Waiting { until } if now < until => {}
             State::Down | State::Waiting { .. } => {
                 self.state = State::Up { since: now };
                 self.starts = self.starts.saturating_add(1);
@@ -150,7 +180,9 @@ impl Service {
     }
 
     /// Ends it: by its stop signal, or at once. Asked again, it has less time.
+    /// Whoever starts it after this has not to wait for its back-off.
     pub fn stop(&mut self, now: Instant, haste: Haste, actions: &mut Actions) {
+        self.rests_until = Instant::BOOT;
         let kill_at = match haste {
             Haste::Orderly => now.after(self.rules.stop_grace),
             Haste::AtOnce => now,
@@ -165,7 +197,7 @@ impl Service {
                     actions.push(Action::Signal(self.id, Signal::CONT));
                     self.state = State::Stopping { kill_at };
                 }
-                Haste::AtOnce => self.kill(now, actions),
+                Haste::AtOnce => self.kill(now, Cause::Stop, actions),
             },
             State::Stopping { .. } | State::Sweeping { .. } => {
                 if let State::Sweeping { until, by, .. } = self.state {
@@ -207,20 +239,20 @@ impl Service {
                 let wait = self
                     .failures
                     .count(&self.rules.backoff, exit, now.since(since));
+                self.rests_until = now.after(wait);
                 let next = match self.rules.restart {
-                    Restart::Always => Next::StartAt(now.after(wait)),
+                    Restart::Always => Next::Start,
                     Restart::Never => Next::Stay,
                 };
                 (Cause::Itself, Sweep::Killed, now.after(KILL_BOUND), next)
             }
             State::Stopping { kill_at } => (Cause::Stop, Sweep::Asked, kill_at, Next::Stay),
-            State::Killed { give_up_at } => (Cause::Timeout, Sweep::Killed, give_up_at, Next::Stay),
-            // The kernel let go of it after all; nothing of it is left to sweep
-            // that was not killed with it.
+            State::Killed { give_up_at, cause } => (cause, Sweep::Killed, give_up_at, Next::Stay),
+            // The kernel let go of it after all, but maybe not yet of the others that
+            // waited for the same device.
             State::Stuck => {
-                self.state = State::Down;
-                actions.push(Action::Record(self.id, exit, Cause::Timeout));
-                return;
+                let until = now.after(KILL_BOUND);
+                (Cause::Timeout, Sweep::Killed, until, Next::Stay)
             }
             // There is no main process in these, so there is nothing that could
             // have ended.
@@ -250,9 +282,9 @@ impl Service {
         match self.state {
             State::Stopping { kill_at } if kill_at <= now => {
                 actions.push(Action::Report(Report::Stubborn(self.id)));
-                self.kill(now, actions);
+                self.kill(now, Cause::Timeout, actions);
             }
-            State::Killed { give_up_at } if give_up_at <= now => {
+            State::Killed { give_up_at, .. } if give_up_at <= now => {
                 actions.push(Action::Report(Report::Unkillable(self.id)));
                 self.state = State::Stuck;
             }
@@ -293,11 +325,50 @@ impl Service {
         self.rules = rules;
     }
 
+    /// Lets it run to its end, and starts it no more: it is not in the config.
+    pub fn retire(&mut self) {
+        self.rules.restart = Restart::Never;
+        match &mut self.state {
+            State::Waiting { .. } => self.state = State::Down,
+            State::Sweeping { next, .. } => *next = Next::Stay,
+            // What runs is not started again by its rules; the others stay down.
+            State::Down
+            | State::Up { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Stuck => {}
+        }
+    }
+
+    /// What the next life of host-init must know of it; none unless it is up.
+    pub const fn saved(&self) -> Option<Saved> {
+        match self.state {
+            State::Up { since } => Some(Saved {
+                since,
+                failures: self.failures,
+                starts: self.starts,
+            }),
+            State::Down
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. }
+            | State::Waiting { .. }
+            | State::Stuck => None,
+        }
+    }
+
+    /// Goes on with what the life before knew of it: it is up.
+    pub fn resume(&mut self, saved: Saved) {
+        self.state = State::Up { since: saved.since };
+        self.failures = saved.failures;
+        self.starts = saved.starts;
+    }
+
     /// The moment at which [`Service::tick`] has something to do.
     pub const fn deadline(&self) -> Option<Instant> {
         match self.state {
             State::Stopping { kill_at } => Some(kill_at),
-            State::Killed { give_up_at } => Some(give_up_at),
+            State::Killed { give_up_at, .. } => Some(give_up_at),
             State::Sweeping { until, .. } | State::Waiting { until } => Some(until),
             State::Down | State::Up { .. } | State::Stuck => None,
         }
@@ -323,26 +394,20 @@ impl Service {
         matches!(self.state, State::Down | State::Stuck)
     }
 
-    fn kill(&mut self, now: Instant, actions: &mut Actions) {
+    fn kill(&mut self, now: Instant, cause: Cause, actions: &mut Actions) {
         actions.push(Action::Kill(self.id));
         self.state = State::Killed {
             give_up_at: now.after(KILL_BOUND),
+            cause,
         };
     }
 
     /// What comes after the last process is gone.
     fn go_on(&mut self, now: Instant, next: Next, actions: &mut Actions) {
+        self.state = State::Down;
         match next {
-            Next::Stay => self.state = State::Down,
-            Next::StartAt(until) => {
-                self.state = State::Waiting { until };
-                if until > now {
-                    let wait = until.since(now).as_millis();
-                    let wait = u32::try_from(wait).unwrap_or(u32::MAX);
-                    actions.push(Action::Report(Report::StartIn(self.id, wait)));
-                }
-                self.tick(now, actions);
-            }
+            Next::Stay => {}
+            Next::Start => self.start(now, actions),
         }
     }
 }

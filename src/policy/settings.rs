@@ -99,7 +99,10 @@ impl Settings {
                 },
             }),
             shutdown: config.shutdown,
-            signals: config.signals,
+            signals: match facts.role {
+                Role::Machine => config.signals,
+                Role::Container => config.signals.of_container(),
+            },
         }
     }
 
@@ -116,4 +119,135 @@ impl Settings {
 #[expect(clippy::as_conversions, reason = "a u8 always fits")]
 const fn u32_from(value: u8) -> u32 {
     value as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::signal::Signal;
+    use crate::policy::config::{Asked, Directory, Host, Mount};
+    use crate::policy::samples::{CONTAINER, MACHINE};
+
+    fn mount(need: Need, wait: u64) -> Mount<'static> {
+        Mount {
+            source: c"/dev/vda",
+            target: c"/data",
+            kind: c"ext4",
+            options: c"",
+            wait: Duration::from_secs(wait),
+            need,
+        }
+    }
+
+    #[test]
+    fn the_mounts_that_are_required_are_known_by_their_place() {
+        let mut config = Config::default();
+        for number in 0..32 {
+            let need = if number % 3 == 0 {
+                Need::Required
+            } else {
+                Need::Optional
+            };
+            config.mounts.push(mount(need, 0)).unwrap();
+        }
+
+        let settings = Settings::new(&config, MACHINE.facts);
+
+        assert_eq!(settings.mounts, 32);
+        for number in 0..32 {
+            assert_eq!(settings.is_required(number), number % 3 == 0, "{number}");
+        }
+        assert!(!settings.is_required(32));
+        assert!(!settings.is_required(u8::MAX));
+    }
+
+    #[test]
+    fn a_mount_has_the_longest_wait_and_the_time_for_the_work() {
+        let mut config = Config::default();
+        for wait in [3, 20, 7] {
+            config.mounts.push(mount(Need::Optional, wait)).unwrap();
+        }
+
+        let settings = Settings::new(&config, MACHINE.facts);
+
+        assert_eq!(settings.mount_bound, Duration::from_secs(20 + 90));
+    }
+
+    #[test]
+    fn an_empty_config_asks_for_nothing() {
+        let settings = Settings::new(&Config::default(), MACHINE.facts);
+
+        assert_eq!(settings.mounts, 0);
+        assert!(!settings.directories);
+        assert_eq!(settings.host, None);
+        assert_eq!(settings.signals, Signals::BUILT_IN);
+    }
+
+    #[test]
+    fn a_host_is_always_started_again_and_keeps_its_times() {
+        let mut config = Config::default();
+        config
+            .directories
+            .push(Directory {
+                path: c"/run/host",
+                mode: 0o755,
+                uid: 0,
+                gid: 0,
+            })
+            .unwrap();
+        config.host = Some(Host {
+            stop_signal: Signal::INT,
+            stop_grace: Duration::from_secs(11),
+            backoff: Duration::from_secs(12),
+            backoff_max: Duration::from_secs(13),
+            backoff_reset: Duration::from_secs(14),
+            ..Host::new(heapless::Vec::new())
+        });
+
+        let settings = Settings::new(&config, MACHINE.facts);
+
+        assert!(settings.directories);
+        assert_eq!(
+            settings.host,
+            Some(Rules {
+                restart: Restart::Always,
+                stop_signal: Signal::INT,
+                stop_grace: Duration::from_secs(11),
+                backoff: Backoff {
+                    first: Duration::from_secs(12),
+                    longest: Duration::from_secs(13),
+                    reset: Duration::from_secs(14),
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn each_ending_by_a_classic_signal_is_the_exit_of_a_container() {
+        let config = Config {
+            signals: Signals {
+                term: Asked::Reboot,
+                int: Asked::Kexec,
+                usr1: Asked::Halt,
+                usr2: Asked::PowerOff,
+                pwr: Asked::Ignore,
+                hup: Asked::Reload,
+            },
+            ..Config::default()
+        };
+
+        let settings = Settings::new(&config, CONTAINER.facts);
+
+        assert_eq!(
+            settings.signals,
+            Signals {
+                term: Asked::PowerOff,
+                int: Asked::PowerOff,
+                usr1: Asked::PowerOff,
+                usr2: Asked::PowerOff,
+                pwr: Asked::Ignore,
+                hup: Asked::Reload,
+            }
+        );
+    }
 }

@@ -50,12 +50,18 @@ pub fn catch(handler: fn(number: i32) -> !) -> Result<()> {
     let words = [(&raw const stack).addr(), 0, 0, 0, 0, 0];
     // SAFETY: the stack is static, and nothing else uses it.
     unsafe { check(raw::__NR_sigaltstack, words) }?;
-    let mut faults = 0;
     for signal in FAULTS {
         set_handler(signal)?;
-        faults |= 1 << (signal.number() - 1);
     }
-    // A fault whose signal is blocked is the end of the process.
+    unblock()
+}
+
+/// Blocks all signals but those of faults: a fault whose signal is blocked is the
+/// end of the process.
+fn unblock() -> Result<()> {
+    let faults = FAULTS
+        .iter()
+        .fold(0, |set, signal| set | 1 << (signal.number() - 1));
     set_signal_mask(ALL_SIGNALS & !faults)
 }
 
@@ -70,9 +76,11 @@ fn set_handler(signal: Signal) -> Result<()> {
                 raw::__kernel_sighandler_t,
             >(handler)
         },
-        sa_flags: u64::from(raw::SA_SIGINFO | raw::SA_ONSTACK | raw::SA_RESTORER | raw::SA_NODEFER),
+        sa_flags: u64::from(raw::SA_SIGINFO | raw::SA_ONSTACK | raw::SA_RESTORER),
         sa_restorer: Some(restorer),
-        sa_mask: raw::kernel_sigset_t { sig: [0] },
+        // One at a time: all that somebody sends at once would lie on the stack
+        // one upon the other, and it has not the room.
+        sa_mask: raw::kernel_sigset_t { sig: [ALL_SIGNALS] },
     };
     let words = [
         usize::from(signal.number()),
@@ -97,6 +105,8 @@ unsafe extern "C" fn handle(number: i32, information: *const raw::siginfo_t, _: 
     if code <= 0 {
         return;
     }
+    // A second fault, while the first is dealt with, is dealt with as well.
+    let _ = unblock();
     let handler = HANDLER.load(Ordering::Relaxed);
     // SAFETY: `catch` stored it before it installed this function.
     let handler = unsafe { core::mem::transmute::<usize, fn(i32) -> !>(handler) };

@@ -64,9 +64,7 @@ fn try_reexecute(
     let mut environment = [core::ptr::null(); WORDS + 2];
     let (first, rest) = environment.split_at_mut(1);
     first.fill(variable.as_ptr());
-    let inherited = arguments
-        .environment()
-        .filter(|entry| !entry.to_bytes().starts_with(VARIABLE.as_bytes()));
+    let inherited = arguments.environment().filter(|entry| !is_variable(entry));
     for (place, entry) in rest.iter_mut().take(WORDS).zip(inherited) {
         *place = entry.as_ptr().cast();
     }
@@ -89,6 +87,12 @@ fn variable(number: i32) -> [u8; 32] {
         rest /= 10;
     }
     text
+}
+
+/// Whether an entry of the environment is host-init's own, for its next life and
+/// for nobody else.
+pub fn is_variable(entry: &CStr) -> bool {
+    entry.to_bytes().starts_with(VARIABLE.as_bytes())
 }
 
 /// Reads the record that the life before left, when this is a next life.

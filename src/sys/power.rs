@@ -180,17 +180,25 @@ pub fn set_umask(mask: u16) {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(u32::from(mask)));
 }
 
-/// Closes every descriptor from 3 on: what the parent left open. One of a kernel
-/// before 5.9 stays open.
-pub fn close_inherited() {
-    let words = [
-        3,
-        usize::try_from(u32::MAX).unwrap_or(usize::MAX),
-        0,
-        0,
-        0,
-        0,
-    ];
-    // SAFETY: nothing of this process's own is open yet beyond 2.
+/// Closes every descriptor from 3 on but `spared`: what the parent left open. On
+/// a kernel before 5.9 they stay open.
+pub fn close_inherited(spared: Option<&rustix::fd::OwnedFd>) {
+    use rustix::fd::AsRawFd;
+    let spared = spared.and_then(|fd| usize::try_from(fd.as_raw_fd()).ok());
+    let last = usize::try_from(u32::MAX).unwrap_or(usize::MAX);
+    match spared {
+        Some(number) => {
+            if number > 3 {
+                close_range(3, number - 1);
+            }
+            close_range(number + 1, last);
+        }
+        None => close_range(3, last),
+    }
+}
+
+fn close_range(first: usize, last: usize) {
+    let words = [first, last, 0, 0, 0, 0];
+    // SAFETY: nothing else of this process's own is open yet.
     let _ = unsafe { check(linux_raw_sys::general::__NR_close_range, words) };
 }

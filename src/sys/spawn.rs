@@ -217,6 +217,21 @@ impl Spawner {
         started
     }
 
+    /// A ticket for a child of the life before, in which nothing failed.
+    pub fn adopt(&mut self) -> Option<Ticket> {
+        let ticket = self.take_ticket()?;
+        self.cell(ticket).failure.store(0, Ordering::Relaxed);
+        Some(ticket)
+    }
+
+    /// Whether some child has not become its program yet, nor failed.
+    pub fn is_in_flight(&self) -> bool {
+        let cells = self.common.cells.iter();
+        cells
+            .into_iter()
+            .any(|cell| cell.in_flight.load(Ordering::Acquire) != 0)
+    }
+
     /// What failed before the child became its program, if anything did. Gives
     /// the ticket back: asked once, after the child's end.
     pub fn failure(&mut self, ticket: Ticket) -> Option<Failure> {

@@ -1,0 +1,85 @@
+//! Rules and settings that the tests of this room share.
+
+use core::time::Duration;
+
+use crate::base::errno::Errno;
+use crate::base::exit::{Exit, Failure, Step};
+use crate::base::signal::Signal;
+use crate::policy::backoff::Backoff;
+use crate::policy::config::{Shutdown, Signals};
+use crate::policy::event::{Action, Actions};
+use crate::policy::service::{Restart, Rules};
+use crate::policy::settings::{Facts, Hopeless, Role, Settings, Shell};
+
+/// A host as the config's defaults make it.
+pub(super) const RULES: Rules = Rules {
+    restart: Restart::Always,
+    stop_signal: Signal::TERM,
+    stop_grace: Duration::from_secs(10),
+    backoff: Backoff {
+        first: Duration::from_secs(1),
+        longest: Duration::from_secs(60),
+        reset: Duration::from_secs(60),
+    },
+};
+
+/// A machine with a host, two mounts of which the first is required, a
+/// directory, and a shell.
+pub(super) const MACHINE: Settings = Settings {
+    facts: Facts {
+        role: Role::Machine,
+        shell: Shell::Spare,
+        hopeless: Hopeless::RestartAfter(Duration::from_secs(10)),
+    },
+    mounts: 2,
+    required: 0b01,
+    mount_bound: Duration::from_secs(90),
+    directories: true,
+    host: Some(RULES),
+    shutdown: Shutdown::BUILT_IN,
+    signals: Signals::BUILT_IN,
+};
+
+/// A machine with a host and nothing to mount.
+pub(super) const BARE: Settings = Settings {
+    mounts: 0,
+    required: 0,
+    directories: false,
+    ..MACHINE
+};
+
+/// A container with a host.
+pub(super) const CONTAINER: Settings = Settings {
+    facts: Facts {
+        role: Role::Container,
+        shell: Shell::Missing,
+        hopeless: Hopeless::Stay,
+    },
+    signals: Signals::BUILT_IN.of_container(),
+    ..BARE
+};
+
+/// How a process ends that a signal ended.
+pub(super) const fn by(signal: Signal) -> Exit {
+    Exit::Signal {
+        signal,
+        dumped: false,
+    }
+}
+
+/// A start for which there was no process.
+pub(super) const NO_PROCESS: Failure = Failure {
+    step: Step::Clone,
+    errno: Errno::EAGAIN,
+};
+
+/// `RTMIN+n`.
+pub(super) fn realtime(n: u8) -> Signal {
+    Signal::realtime(n).unwrap()
+}
+
+/// Takes what is to be done.
+pub(super) fn taken(actions: &mut Actions) -> Vec<Action> {
+    assert_eq!(actions.lost(), 0);
+    core::iter::from_fn(|| actions.pop()).collect()
+}

@@ -1,0 +1,373 @@
+//! What holds in every world, whatever happens in it.
+
+use core::fmt::Debug;
+use core::time::Duration;
+
+use crate::base::exit::Exit;
+use crate::base::signal::Signal;
+use crate::base::time::Instant;
+use crate::policy::ending::{Ending, Step};
+use crate::policy::event::{Action, Cause, Event, Report, SERVICES, ServiceId, Task};
+use crate::policy::machine::{Aim, Machine, Stage};
+use crate::policy::request::{self, Haste, Request};
+use crate::policy::service::State;
+use crate::policy::settings::{Role, Settings};
+use crate::policy::world::index;
+use crate::policy::world::processes::Slot;
+
+/// How long the kernel may take to end what was killed, as the rules have it.
+const KILL_BOUND: Duration = Duration::from_secs(5);
+
+/// How long a rescue shell may take to end.
+const SHELL_GRACE: Duration = Duration::from_secs(1);
+
+/// Events at one moment: more than this is a machine that goes round in circles.
+const MOST_AT_ONCE: u32 = 60;
+
+/// Who watches over the laws.
+pub(super) struct Laws {
+    seed: u64,
+    history: Vec<String>,
+    at: Instant,
+    at_once: u32,
+    grace: Duration,
+    shutdown: Duration,
+    /// Ends that were told and are to be recorded.
+    owed: Option<(ServiceId, Exit, Cause)>,
+    lives: [Life; SERVICES.len()],
+    task: Option<Task>,
+    /// The latest moment at which every service is to be gone.
+    gone_by: Option<Instant>,
+    /// The latest moment at which the kernel is to be asked.
+    asked_by: Option<Instant>,
+    was_kernel_asked: bool,
+    announced: Option<Ending>,
+    must_be_off: bool,
+    is_hurried: bool,
+    /// Whether the last signal left no time.
+    is_at_once: bool,
+    /// What the exit code of a container is to be.
+    code: u8,
+}
+
+/// What was done to one life of a service.
+#[derive(Clone, Copy, Default)]
+struct Life {
+    has_process: bool,
+    was_asked: bool,
+    was_killed: bool,
+    /// Before this moment it is not killed, unless somebody hurries.
+    spared_until: Instant,
+}
+
+impl Life {
+    /// Who ended it. What was killed without being asked before ended as somebody
+    /// wished, unless even that took too long.
+    const fn cause(self, state: State) -> Cause {
+        match (self.was_asked, self.was_killed) {
+            (false, false) => Cause::Itself,
+            (true, true) => Cause::Timeout,
+            (false, true) if matches!(state, State::Stuck) => Cause::Timeout,
+            (true, false) | (false, true) => Cause::Stop,
+        }
+    }
+}
+
+impl Laws {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            history: Vec::new(),
+            at: Instant::BOOT,
+            at_once: 0,
+            grace: Duration::ZERO,
+            shutdown: Duration::ZERO,
+            owed: None,
+            lives: Default::default(),
+            task: None,
+            gone_by: None,
+            asked_by: None,
+            was_kernel_asked: false,
+            announced: None,
+            must_be_off: false,
+            is_hurried: false,
+            is_at_once: false,
+            code: 0,
+        }
+    }
+
+    /// What a failed test says.
+    pub(super) fn broken(&self, law: &str) -> String {
+        let start = self.history.len().saturating_sub(60);
+        let history = self.history[start..].join("\n");
+        format!("{law}\nseed {:#x}, the last of it:\n{history}", self.seed)
+    }
+
+    #[track_caller]
+    fn hold(&self, law: &str, holds: bool) {
+        assert!(holds, "{}", self.broken(law));
+    }
+
+    fn note(&mut self, now: Instant, mark: &str, what: impl Debug) {
+        let millis = now.since(Instant::BOOT).as_millis();
+        self.history.push(format!("{millis:>9} {mark} {what:?}"));
+    }
+
+    /// Before the machine hears of an event.
+    pub(super) fn hears(
+        &mut self,
+        now: Instant,
+        event: Event,
+        machine: &Machine,
+        settings: &Settings,
+    ) {
+        self.note(now, "->", event);
+        self.at_once = if now == self.at { self.at_once + 1 } else { 0 };
+        self.at = now;
+        self.hold("time goes on", self.at_once < MOST_AT_ONCE);
+        if let Some(rules) = settings.host {
+            self.grace = rules.stop_grace;
+        }
+        self.shutdown = settings.shutdown.unmount + settings.shutdown.sync;
+        match event {
+            Event::Exited(id, exit) => self.ended(id, exit, machine),
+            Event::Unstarted(id, failure) => self.ended(id, Exit::Unstarted(failure), machine),
+            Event::Signaled(signal) => self.hears_signal(signal, machine.stage(), settings),
+            Event::Done(..) => self.task = None,
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self, id: ServiceId, exit: Exit, machine: &Machine) {
+        self.hold("what ended is recorded", self.owed.is_none());
+        let life = &mut self.lives[index(id)];
+        life.has_process = false;
+        let is_stopping = matches!(machine.stage(), Stage::Stopping { .. });
+        if id == ServiceId::Host && life.was_killed && is_stopping {
+            self.code = exit.shell_code();
+        }
+        if let State::Stuck = machine.service_of(id).state() {
+            // What was given up is waited for once more.
+            let swept_by = self.at.after(KILL_BOUND);
+            self.gone_by = self.gone_by.map(|at| at.max(swept_by));
+        }
+        let cause = life.cause(machine.service_of(id).state());
+        self.owed = Some((id, exit, cause));
+    }
+
+    fn hears_signal(&mut self, signal: Signal, stage: Stage, settings: &Settings) {
+        let request = request::of_signal(signal, &settings.signals);
+        self.is_at_once = matches!(
+            request,
+            Some(Request::End(_, Haste::AtOnce) | Request::Again(Haste::AtOnce))
+        );
+        let wants_off = matches!(request, Some(Request::End(Ending::PowerOff, _)));
+        let is_too_late = matches!(stage, Stage::Leaving { step, .. } if step >= Step::Reboot);
+        self.must_be_off |= wants_off && !is_too_late;
+    }
+
+    /// After the machine has heard of an event.
+    pub(super) fn has_heard(&mut self, before: Stage, machine: &Machine) {
+        if let Stage::Stopping {
+            aim: Aim::Again, ..
+        } = before
+            && !matches!(machine.stage(), Stage::Stopping { .. })
+        {
+            self.gone_by = None;
+            self.code = 0;
+        }
+    }
+
+    /// Before an action is performed.
+    pub(super) fn sees(
+        &mut self,
+        now: Instant,
+        action: Action,
+        machine: &Machine,
+        services: &[Slot; SERVICES.len()],
+    ) {
+        self.note(now, "<-", action);
+        match action {
+            Action::Start(id) => {
+                self.hold_may_begin(machine);
+                let is_alone = services[index(id)].main.is_none();
+                self.hold("one main process a service", is_alone);
+                self.hold_cleared(&services[index(id)]);
+                self.is_hurried = false;
+                self.lives[index(id)] = Life {
+                    has_process: true,
+                    ..Life::default()
+                };
+            }
+            Action::Do(task) => {
+                self.hold_may_begin(machine);
+                self.hold("one job at a time", self.task.is_none());
+                self.task = Some(task);
+            }
+            Action::Abandon(task) => {
+                self.hold("who is abandoned works", self.task == Some(task));
+                self.task = None;
+            }
+            Action::Signal(id, signal) if signal != Signal::CONT => {
+                let grace = match id {
+                    ServiceId::Host => self.grace,
+                    ServiceId::Rescue => SHELL_GRACE,
+                };
+                let life = &mut self.lives[index(id)];
+                life.was_asked = true;
+                life.spared_until = now.after(grace);
+            }
+            Action::Kill(id) => {
+                let life = self.lives[index(id)];
+                let main = services[index(id)].main.as_ref();
+                let is_deaf = life.was_asked && main.is_some_and(|main| main.is_stopped);
+                self.hold("who stands still is woken to end", !is_deaf);
+                let in_time = !life.was_asked || self.is_hurried || now >= life.spared_until;
+                self.hold("nobody is killed before their time", in_time);
+                let life = &mut self.lives[index(id)];
+                life.was_killed |= life.has_process;
+            }
+            Action::Record(id, exit, cause) => {
+                let is_true = self.owed.take() == Some((id, exit, cause));
+                self.hold("a record is true, and the only one", is_true);
+            }
+            // With nothing to stop it is over already.
+            Action::Report(Report::Again) => {
+                if let Stage::Stopping { .. } = machine.stage() {
+                    self.stops(now);
+                }
+            }
+            Action::Report(Report::Hurried) => {
+                self.is_hurried = true;
+                if let Stage::Stopping { asked, .. } = machine.stage() {
+                    self.is_at_once |= asked >= 3;
+                    self.stops(now);
+                }
+            }
+            Action::Report(Report::Ending(ending)) => {
+                self.announced = Some(ending);
+                self.stops(now);
+                // Another ending has the time of the last steps once more.
+                self.asked_by = None;
+            }
+            Action::Leave(ending, _) => {
+                if self.gone_by.is_some() {
+                    services.iter().for_each(|slot| self.hold_cleared(slot));
+                }
+                self.leaves(now, ending);
+                let asked_by = now.after(KILL_BOUND).after(self.shutdown);
+                self.asked_by.get_or_insert(asked_by);
+            }
+            Action::Exit(ending, code) => {
+                self.leaves(now, ending);
+                let killed = services[index(ServiceId::Host)].main.is_some();
+                let expected = if killed { 137 } else { self.code };
+                self.hold("the exit code is true", code == expected);
+            }
+            _ => {}
+        }
+    }
+
+    fn hold_cleared(&self, slot: &Slot) {
+        let was_tried = slot.leftovers.iter().all(|left| left.was_killed);
+        let law = "what is left behind was killed";
+        self.hold(law, was_tried || slot.is_lied_about);
+    }
+
+    fn hold_may_begin(&self, machine: &Machine) {
+        let is_stopping = matches!(
+            machine.stage(),
+            Stage::Stopping { .. } | Stage::Leaving { .. }
+        );
+        self.hold("nothing begins while all stops", !is_stopping);
+        self.hold("nothing begins after the ending", self.announced.is_none());
+    }
+
+    fn stops(&mut self, now: Instant) {
+        let at_once = now.after(KILL_BOUND);
+        let orderly = at_once.after(self.grace.max(SHELL_GRACE));
+        let gone_by = self.gone_by.get_or_insert(orderly);
+        if self.is_at_once {
+            *gone_by = at_once.min(*gone_by);
+        }
+    }
+
+    fn leaves(&mut self, now: Instant, ending: Ending) {
+        let is_announced = self.announced == Some(ending);
+        self.hold("the ending is the one that was announced", is_announced);
+        let is_kept = !self.must_be_off || ending == Ending::PowerOff;
+        self.hold("a power-off stays a power-off", is_kept);
+        if let Some(gone_by) = self.gone_by.take() {
+            self.hold("services are gone in time", now <= gone_by);
+        }
+    }
+
+    /// A leaver begins a step.
+    pub(super) fn begins(&mut self, now: Instant, step: Step) {
+        self.note(now, "  ", step);
+        if step >= Step::Reboot && !self.was_kernel_asked {
+            let in_time = self.asked_by.is_some_and(|at| now <= at);
+            self.hold("the kernel is asked in time", in_time);
+            self.was_kernel_asked = true;
+        }
+    }
+
+    /// The processor comes late to a deadline; the machine can't help that.
+    pub(super) fn comes_late(&mut self, late: Duration) {
+        for bound in [&mut self.gone_by, &mut self.asked_by] {
+            *bound = bound.map(|at| at.after(late));
+        }
+    }
+
+    /// After everything was done that an event leads to.
+    pub(super) fn check(&self, machine: &Machine, services: &[Slot; SERVICES.len()]) {
+        self.hold("what ended is recorded", self.owed.is_none());
+        for id in SERVICES {
+            let believed = match machine.service_of(id).state() {
+                State::Down | State::Sweeping { .. } | State::Waiting { .. } => false,
+                State::Up { .. } | State::Stopping { .. } | State::Killed { .. } | State::Stuck => {
+                    true
+                }
+            };
+            let is_there = services[index(id)].main.is_some();
+            self.hold("the machine knows what runs", believed == is_there);
+        }
+        let is_idle = matches!(machine.stage(), Stage::Running)
+            && matches!(machine.host().state(), State::Up { .. });
+        if is_idle {
+            self.hold("an idle machine wakes nobody", machine.deadline().is_none());
+        }
+        let has_task = matches!(machine.stage(), Stage::Preparing { .. });
+        self.hold("a boot waits for its task", has_task == self.task.is_some());
+    }
+
+    /// When nothing is going to happen any more.
+    pub(super) fn check_rest(&self, machine: &Machine, settings: &Settings) {
+        let is_held = |id| {
+            matches!(
+                machine.service_of(id).state(),
+                State::Up { .. } | State::Stuck
+            )
+        };
+        let may_rest = match machine.stage() {
+            Stage::Running => {
+                is_held(ServiceId::Host)
+                    || settings.host.is_none() && settings.facts.role == Role::Container
+            }
+            Stage::Rescue { .. } => is_held(ServiceId::Rescue),
+            Stage::Hopeless { until } => until.is_none(),
+            Stage::Booting
+            | Stage::Preparing { .. }
+            | Stage::Stopping { .. }
+            | Stage::Leaving { .. } => false,
+        };
+        self.hold("what rests has a reason", may_rest);
+    }
+
+    /// When the machine is off.
+    pub(super) fn check_over(&self, ending: Option<Ending>) {
+        self.hold("it ends as announced", ending == self.announced);
+        let is_kept = !self.must_be_off || ending == Some(Ending::PowerOff);
+        self.hold("a power-off ends as one", is_kept);
+    }
+}

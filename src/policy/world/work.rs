@@ -1,0 +1,77 @@
+//! Work that fails and hangs, and the last steps, which do the same.
+
+use crate::base::errno::Errno;
+use crate::policy::ending::{Ending, Step};
+use crate::policy::event::{Event, Outcome, SERVICES, Task};
+use crate::policy::world::{Due, World};
+
+impl World {
+    pub(super) fn work(&mut self, task: Task) -> Option<Event> {
+        let outcome = if self.goes_wrong(3) {
+            Outcome::Bad(Errno::ENOENT)
+        } else {
+            Outcome::Good
+        };
+        if self.goes_wrong(12) {
+            return Some(Event::Done(task, Outcome::Bad(Errno::EAGAIN)));
+        }
+        let name = self.name();
+        self.job = Some((name, task));
+        if !self.goes_wrong(8) {
+            let millis = self.chance.of(&[0, 1, 700, 20_000]);
+            self.due(millis, Due::Done(name, outcome));
+        }
+        None
+    }
+
+    pub(super) fn leave(&mut self, ending: Ending, step: Step) -> Option<Event> {
+        self.board = step;
+        if self.goes_wrong(12) {
+            self.leaver = None;
+            self.begin_step(ending, step);
+            return self.over.is_none().then_some(Event::LeaverEnded(step));
+        }
+        let name = self.name();
+        self.leaver = Some((name, ending));
+        self.due(0, Due::Step(name, step));
+        None
+    }
+
+    pub(super) fn take_step(&mut self, name: u32, ending: Ending, step: Step) {
+        self.board = step;
+        self.begin_step(ending, step);
+        if self.over.is_some() || self.goes_wrong(6) {
+            return;
+        }
+        let millis = self.chance.of(&[0, 3, 800, 4_000, 9_000]);
+        match step.next() {
+            Some(next) if !self.goes_wrong(8) => self.due(millis, Due::Step(name, next)),
+            Some(_) | None => self.due(millis, Due::Crash(name)),
+        }
+    }
+
+    fn begin_step(&mut self, ending: Ending, step: Step) {
+        self.laws.begins(self.now, step);
+        match step {
+            Step::Kill => {
+                for id in SERVICES {
+                    self.kill(id);
+                }
+            }
+            Step::Unmount | Step::Sync => {}
+            Step::Reboot | Step::Force => {
+                if !self.goes_wrong(3) {
+                    self.over = Some(ending);
+                }
+            }
+        }
+    }
+
+    pub(super) fn reload(&mut self) -> Option<Event> {
+        if self.goes_wrong(4) {
+            return None;
+        }
+        self.settings = self.chance.of(&self.configs);
+        Some(Event::Reloaded(self.settings))
+    }
+}
