@@ -263,6 +263,12 @@ impl World {
                 None
             }
             Action::Reload => self.reload(),
+            // The next life knows only what was handed over; the rest of the world
+            // goes on.
+            Action::Reexecute(host) => {
+                self.machine = Machine::resume(self.settings, host);
+                None
+            }
             Action::Record(..) | Action::SetVerbosity(_) | Action::Report(_) => None,
         }
     }

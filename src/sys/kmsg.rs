@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::IoSlice;
@@ -58,10 +58,7 @@ impl Sink {
         let text = record
             .get(start.map_or(0, |at| at + 1)..)
             .unwrap_or_default();
-        // SAFETY: `stdio::repair` made it valid before the first message, and
-        // nothing closes it.
-        let stderr = unsafe { BorrowedFd::borrow_raw(2) };
-        if !takes_bytes(stderr) || write_line(stderr, text).is_err() {
+        if write_stderr(text).is_err() {
             write_console(text);
         }
     }
@@ -73,31 +70,44 @@ impl Default for Sink {
     }
 }
 
+/// Writes a line to standard error and waits for nobody: room for a byte, which
+/// is all that `poll(2)` tells of, is not room for a line.
+///
+/// By a descriptor of its own, since the mode of the one that was given is also
+/// that of everybody else who has it.
+fn write_stderr(text: &[u8]) -> Result<()> {
+    let flags = NOT_WAITING | OFlags::APPEND;
+    if let Ok(own) = rustix::fs::open(c"/proc/self/fd/2", flags, Mode::empty()) {
+        return write_line(own.as_fd(), text);
+    }
+    // A socket, or no /proc, or no right: the mode changes for this one write.
+    // SAFETY: `stdio::repair` made it valid before the first message, and
+    // nothing closes it.
+    let given = unsafe { BorrowedFd::borrow_raw(2) };
+    let mode = rustix::fs::fcntl_getfl(given).map_err(reason)?;
+    rustix::fs::fcntl_setfl(given, mode | OFlags::NONBLOCK).map_err(reason)?;
+    let result = write_line(given, text);
+    let _ = rustix::fs::fcntl_setfl(given, mode);
+    result
+}
+
 /// Writes to the console by a descriptor of its own, opened for this one write;
 /// a console that takes nothing gets nothing.
 fn write_console(text: &[u8]) {
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    if let Ok(console) = rustix::fs::open(c"/dev/console", flags, Mode::empty()) {
+    if let Ok(console) = rustix::fs::open(c"/dev/console", NOT_WAITING, Mode::empty()) {
         let _ = write_line(console.as_fd(), text);
     }
 }
 
+/// How a place for one line is opened.
+const NOT_WAITING: OFlags = OFlags::WRONLY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::NONBLOCK);
+
 fn write_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
     let line = [IoSlice::new(text), IoSlice::new(b"\n")];
     rustix::io::writev(fd, &line).map(drop).map_err(reason)
-}
-
-/// Whether a line can be written now without waiting.
-fn takes_bytes(fd: BorrowedFd<'_>) -> bool {
-    let mut polled = [PollFd::new(&fd, PollFlags::OUT)];
-    let at_once = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    match rustix::event::poll(&mut polled, Some(&at_once)) {
-        Ok(1..) => polled[0].revents().contains(PollFlags::OUT),
-        Ok(_) | Err(_) => false,
-    }
 }
 
 /// Waits at most `duration` with nothing to wait for: only for a process that

@@ -114,6 +114,10 @@ pub fn shared<T: Zeroed>() -> Result<&'static T> {
 
 /// Gives back the pages of the stack that deeper calls have left behind, up to
 /// `bytes` below this one: the boot needs more stack than the years after it.
+///
+/// Never inlined: `here` must lie below all that the caller has on its stack. In
+/// the caller's own frame it may lie above what is still in use.
+#[inline(never)]
 pub fn give_back_stack(bytes: usize) {
     /// What this call and the kernel's own use of it may still need, in bytes.
     const KEPT: usize = 4096;
