@@ -1,0 +1,30 @@
+//! What the measured programs share: system calls, the boot job, texts.
+//!
+//! - [`kernel`]: system calls and the processor's clock, as safe functions;
+//! - [`boot`]: the steps that every init in a comparison takes before its host;
+//! - [`floor`]: the least init there can be, in two kinds;
+//! - [`text`]: numbers out of the kernel's files, and lines to the console;
+//! - [`memory`]: what the compiler calls by name.
+
+#![no_std]
+
+pub mod boot;
+pub mod clock;
+pub mod floor;
+pub mod kernel;
+pub mod life;
+#[path = "../../../src/bin/host-init/memory.rs"]
+pub mod memory;
+pub mod orphans;
+pub mod restarts;
+pub mod steps;
+pub mod stop;
+pub mod text;
+pub mod traced;
+pub mod tracing;
+
+/// Nothing here is worth a message: whoever measures sees that none came.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    kernel::exit(101)
+}
