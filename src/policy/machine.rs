@@ -87,6 +87,15 @@ pub enum Aim {
 /// death by KILL.
 const KILLED: u8 = 137;
 
+/// A host that no config has rules for: it ran before host-init was executed again,
+/// and the config is bad since. It is asked as most programs want to be asked.
+const STRANGER: Rules = Rules {
+    restart: Restart::Never,
+    stop_signal: Signal::TERM,
+    stop_grace: Duration::from_secs(10),
+    ..SHELL
+};
+
 /// A person's shell: it gets HUP, which a shell obeys, and little time.
 const SHELL: Rules = Rules {
     restart: Restart::Never,
@@ -118,7 +127,7 @@ impl Machine {
         Self {
             settings,
             stage: Stage::Booting,
-            host: Service::new(ServiceId::Host, settings.host.unwrap_or(SHELL)),
+            host: Service::new(ServiceId::Host, settings.host.unwrap_or(STRANGER)),
             rescue: Service::new(ServiceId::Rescue, SHELL),
             presses: Presses::default(),
             code: 0,
@@ -232,14 +241,23 @@ impl Machine {
             }
             Request::Reload => actions.push(Action::Reload),
             Request::Verbosity(verbosity) => actions.push(Action::SetVerbosity(verbosity)),
-            Request::Reexecute => match (self.stage, self.host.saved()) {
-                (Stage::Running, Some(host)) => actions.push(Action::Reexecute(host)),
-                // There is more to hand over than the next life would know.
-                (_, _) => actions.push(Action::Report(Report::Refused(request))),
-            },
+            Request::Reexecute => actions.push(match self.saved() {
+                Some(host) => Action::Reexecute(host),
+                None => Action::Report(Report::Refused(request)),
+            }),
             Request::End(ending, haste) => self.stop(now, Aim::End(ending), haste, actions),
             Request::Again(haste) => self.stop(now, Aim::Again, haste, actions),
         }
+    }
+
+    /// What the next life of host-init must know; none when that is more than the
+    /// host that runs: a shell that could not be killed, or the rules of a host
+    /// that is not in the config any more.
+    fn saved(&self) -> Option<Saved> {
+        let is_all = self.stage == Stage::Running
+            && self.rescue.state() == State::Down
+            && self.settings.host.is_some();
+        self.host.saved().filter(|_| is_all)
     }
 
     /// Goes on when what was waited for is gone.

@@ -266,7 +266,9 @@ impl World {
             // The next life knows only what was handed over; the rest of the world
             // goes on.
             Action::Reexecute(host) => {
-                self.machine = Machine::resume(self.settings, host);
+                if !self.goes_wrong(4) {
+                    self.machine = Machine::resume(self.settings, host);
+                }
                 None
             }
             Action::Record(..) | Action::SetVerbosity(_) | Action::Report(_) => None,

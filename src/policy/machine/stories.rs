@@ -4,6 +4,7 @@ mod boot;
 mod container;
 mod ladder;
 mod leaving;
+mod reexecution;
 mod reload;
 mod requests;
 mod soft_reboot;

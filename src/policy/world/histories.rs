@@ -44,6 +44,7 @@ fn askings() -> Vec<Due> {
         askings.push(Due::Signal(Signal::HUP));
         askings.push(Due::Signal(self::realtime(7)));
         askings.push(Due::Signal(self::realtime(17)));
+        askings.push(Due::Signal(self::realtime(25)));
         askings.push(Due::Wake);
     }
     askings

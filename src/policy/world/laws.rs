@@ -220,7 +220,8 @@ impl Laws {
             Action::Kill(id) => {
                 let life = self.lives[index(id)];
                 let main = services[index(id)].main.as_ref();
-                let is_deaf = life.was_asked && main.is_some_and(|main| main.is_stopped);
+                let is_deaf =
+                    life.was_asked && main.is_some_and(|main| main.is_alive && main.is_stopped);
                 self.hold("who stands still is woken to end", !is_deaf);
                 let in_time = !life.was_asked || self.is_hurried || now >= life.spared_until;
                 self.hold("nobody is killed before their time", in_time);
@@ -333,7 +334,9 @@ impl Laws {
             self.hold("the machine knows what runs", believed == is_there);
         }
         let is_idle = matches!(machine.stage(), Stage::Running)
-            && matches!(machine.host().state(), State::Up { .. });
+            && matches!(machine.host().state(), State::Up { .. })
+            // What is left of a shell that could not be killed is still swept.
+            && machine.service_of(ServiceId::Rescue).is_gone();
         if is_idle {
             self.hold("an idle machine wakes nobody", machine.deadline().is_none());
         }
