@@ -6,6 +6,10 @@ use core::time::Duration;
 /// with 128 services is about 40 KiB.
 pub const CONFIG_BYTES: usize = 64 * 1024;
 
+/// Bytes of the path of a config, its terminating NUL included: it is kept for as
+/// long as the machine runs.
+pub const CONFIG_PATH_BYTES: usize = 256;
+
 /// Words of one command, environment entries of one service.
 pub const WORDS: usize = 64;
 
@@ -22,9 +26,9 @@ pub const DIRECTORIES: usize = 32;
 /// and aarch64; some vendor kernels double it.
 pub const COMMAND_LINE_BYTES: usize = 4096;
 
-/// Bytes of one line of the kernel log: the kernel refuses a longer write to
-/// `/dev/kmsg` (`LOG_LINE_MAX` less its prefix).
-pub const LOG_LINE_BYTES: usize = 976;
+/// Bytes of one line of the kernel log, without its end: the kernel refuses a
+/// write of more than 976 bytes to `/dev/kmsg` (`LOG_LINE_MAX` less its prefix).
+pub const LOG_LINE_BYTES: usize = 975;
 
 /// Bytes of a path: `PATH_MAX`, the terminating NUL included.
 pub const PATH_BYTES: usize = 4096;

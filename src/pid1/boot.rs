@@ -4,14 +4,13 @@ use core::ffi::CStr;
 use core::time::Duration;
 
 use crate::base::level::Level;
-use crate::base::{limits, paths};
+use crate::base::limits;
 use crate::format::cmdline::{self, CommandLine, OnPanic};
 use crate::pid1::config::Source;
 use crate::pid1::filesystems;
 use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::start::need;
-use crate::pid1::status::Status;
 use crate::policy::settings::{Facts, Hopeless, Role, Shell};
 use crate::sys::arguments::Arguments;
 use crate::sys::{files, network, power};
@@ -30,8 +29,6 @@ pub struct Booted {
     pub config: Source,
     /// The services' groups.
     pub groups: Groups,
-    /// What others are told.
-    pub status: Status,
     /// The soft limit of open files that services get, as it was.
     pub open_files: Option<u64>,
 }
@@ -51,19 +48,10 @@ pub fn boot(role: Role, arguments: Arguments, log: &mut Log) -> Booted {
             None
         }
     };
-    let mut status = Status::default();
-    let made = files::make_directory(paths::STATE, 0o755)
-        .and_then(|()| files::make_directory(paths::STATUS, 0o755))
-        .and_then(|()| files::open_directory(paths::STATE));
-    match made {
-        Ok(directory) => status.set_directory(directory),
-        Err(errno) => log.failed(Level::Warning, "make", paths::STATE.to_bytes(), errno),
-    }
     Booted {
         facts,
         config,
         groups,
-        status,
         open_files,
     }
 }
@@ -80,9 +68,6 @@ fn machine(log: &mut Log) -> (Facts, Source) {
             log.failed(Level::Warning, "link", path.to_bytes(), errno);
         }
     }
-    // The kernel never chooses PID 1 when memory ends; programs that choose
-    // before it does read this.
-    let _ = files::write_existing(c"/proc/self/oom_score_adj", b"-1000");
 
     let mut buffer = [0; limits::COMMAND_LINE_BYTES];
     let text = files::read(c"/proc/cmdline", &mut buffer).unwrap_or_default();
@@ -106,8 +91,8 @@ fn machine(log: &mut Log) -> (Facts, Source) {
         );
     }
 
-    let mut config = need("make the config", Source::new(line.config, line.log), log);
-    config.load(log);
+    let source = Source::new(line.config, line.log, log);
+    let config = need("make the config", source, log);
     log.set_level(config.level());
     if let Some(name) = config.value().hostname
         && let Err(errno) = power::set_hostname(name.to_bytes())
@@ -138,9 +123,8 @@ fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
             path = words.next();
         }
     }
-    let source = Source::new(path.map(CStr::to_bytes), None);
-    let mut config = need("make the config", source, log);
-    config.load(log);
+    let source = Source::new(path.map(CStr::to_bytes), None, log);
+    let config = need("make the config", source, log);
     log.set_level(config.level());
     let facts = Facts {
         role: Role::Container,

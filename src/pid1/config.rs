@@ -16,7 +16,7 @@ use crate::sys::{Result, files};
 
 /// The config that is in force, and where it was found.
 pub struct Source {
-    path: Vec<u8, { limits::PATH_BYTES }>,
+    path: Vec<u8, { limits::CONFIG_PATH_BYTES }>,
     /// `host_init.log=`, which is stronger than the config.
     level: Option<Level>,
     held: Held<Configs>,
@@ -34,26 +34,29 @@ impl Family for Configs {
 }
 
 impl Source {
-    /// The built-in config, to be read from the usual place or this one.
+    /// The config at the usual place or this one; the built-in one when that is
+    /// not good, which was said.
     ///
     /// # Errors
     ///
     /// When the kernel has no memory.
-    pub fn new(path: Option<&[u8]>, level: Option<Level>) -> Result<Self> {
-        let built_in = Held::new(1, |_| Some(Config::default()))?;
-        let mut source = Self {
-            path: Vec::new(),
-            level,
-            held: built_in.ok_or(Errno::ENOMEM)?,
-        };
-        let path = path.unwrap_or(paths::CONFIG.to_bytes());
+    pub fn new(path: Option<&[u8]>, level: Option<Level>, log: &Log) -> Result<Self> {
+        let mut text = Vec::new();
         // A path that is too long leads nowhere, which is said when it is read.
-        let _ = source.path.extend_from_slice(path);
-        let _ = source.path.push(0);
-        Ok(source)
+        let _ = text.extend_from_slice(path.unwrap_or(paths::CONFIG.to_bytes()));
+        let _ = text.push(0);
+        let held = match read(&text, log) {
+            Some(held) => held,
+            None => Held::new(0, |_| Some(Config::default()))?.ok_or(Errno::ENOMEM)?,
+        };
+        Ok(Self {
+            path: text,
+            level,
+            held,
+        })
     }
 
-    /// The config that is in force: the built-in one until a good one was read.
+    /// The config that is in force.
     pub fn value(&self) -> &Config<'_> {
         self.held.value()
     }
@@ -63,27 +66,32 @@ impl Source {
         self.level.unwrap_or(self.value().log_level)
     }
 
-    /// Reads the config (again); whether a new one is in force. When it is not,
-    /// what is wrong was said, all of it, and the one before stays.
-    pub fn load(&mut self, log: &Log) -> bool {
-        let Ok(path) = CStr::from_bytes_until_nul(&self.path) else {
-            return false;
-        };
-        match load(path, log) {
-            Ok(Some(held)) => {
+    /// Reads the config again; whether a new one is in force. When it is not, what
+    /// is wrong was said, and the one before stays.
+    pub fn reload(&mut self, log: &Log) -> bool {
+        match read(&self.path, log) {
+            Some(held) => {
                 self.held = held;
                 true
             }
-            Ok(None) => false,
-            Err(errno) => {
-                // An image without one is an ordinary image.
-                let level = match errno {
-                    Errno::ENOENT => Level::Notice,
-                    _ => Level::Error,
-                };
-                log.failed(level, "read", path.to_bytes(), errno);
-                false
-            }
+            None => false,
+        }
+    }
+}
+
+/// Reads a config; none when it is not good. All that is wrong with it is said.
+fn read(path: &[u8], log: &Log) -> Option<Held<Configs>> {
+    let path = CStr::from_bytes_until_nul(path).unwrap_or(c"(too long)");
+    match load(path, log) {
+        Ok(held) => held,
+        Err(errno) => {
+            // An image without one is an ordinary image.
+            let level = match errno {
+                Errno::ENOENT => Level::Notice,
+                _ => Level::Error,
+            };
+            log.failed(level, "read", path.to_bytes(), errno);
+            None
         }
     }
 }
@@ -92,7 +100,7 @@ fn load(path: &CStr, log: &Log) -> Result<Option<Held<Configs>>> {
     // One byte more, so that a file that is too long is seen as such.
     let mut scratch = Scratch::new(limits::CONFIG_BYTES + 1)?;
     let text = files::read(path, scratch.bytes())?;
-    Held::new(text.len().max(1), |arena| {
+    Held::new(text.len(), |arena| {
         config::parse(text, arena, &mut |error| {
             let mut line = Line::new();
             let _ = core::fmt::write(&mut line, format_args!("{error}"));

@@ -7,17 +7,17 @@ use crate::base::time::Instant;
 use crate::pid1::hands::Hands;
 use crate::pid1::processes::PLACES;
 use crate::pid1::watch::Source;
-use crate::policy::event::Event;
+use crate::policy::event::{Event, SERVICES};
 use crate::sys::signals::Children;
 use crate::sys::{clock, reap};
 
-/// Events that one wake-up may bring: the end of every process, as many groups,
-/// and as many signals.
-const CAPACITY: usize = 3 * PLACES;
+/// Signals that are taken at one wake-up; the rest stay with the kernel. One read
+/// brings four.
+const SIGNALS: usize = 8;
 
-/// Signals are read only while there is room for what else may have happened;
-/// the rest stay with the kernel.
-const ROOM_FOR_SIGNALS: usize = 2 * PLACES;
+/// Events that one wake-up may bring: the end of every process, an empty group of
+/// every service, and signals.
+const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS;
 
 /// Children that are reaped before anything else is looked at again: a storm of
 /// orphans does not keep a stop from being heard.
@@ -45,6 +45,7 @@ impl Hands {
             if let Some(event) = self.events.queue.pop_front() {
                 return event;
             }
+            let deadline = [deadline, self.status.due()].into_iter().flatten().min();
             let until = if self.events.may_reap {
                 Some(Instant::BOOT)
             } else {
@@ -91,9 +92,10 @@ impl Hands {
     }
 
     fn read_signals(&mut self) {
+        let mut taken = 0;
         loop {
             let queue = &mut self.events.queue;
-            if queue.len() > CAPACITY - ROOM_FOR_SIGNALS {
+            if taken + 4 > SIGNALS {
                 return;
             }
             let mut has_child = false;
@@ -102,6 +104,7 @@ impl Hands {
                 signal => {
                     #[cfg(feature = "inject-faults")]
                     inject(signal);
+                    taken += 1;
                     let _ = queue.push_back(Event::Signaled(signal));
                 }
             });

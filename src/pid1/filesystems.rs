@@ -6,14 +6,13 @@ use crate::base::errno::Errno;
 use crate::base::level::Level;
 use crate::format::mount_options::flag::{NODEV, NOEXEC, NOSUID, RDONLY, RELATIME};
 use crate::pid1::log::Log;
-use crate::sys::{files, mount};
+use crate::sys::mount::{self, Place};
+use crate::sys::{Result, files};
 
 /// A filesystem of the kernel's own, and where it belongs.
 pub struct Filesystem {
     /// Where.
     pub target: &'static CStr,
-    /// The directory above it.
-    pub parent: &'static CStr,
     /// What: also its source, as in `/proc/mounts` of other systems.
     pub kind: &'static CStr,
     /// Flags of `mount(2)`.
@@ -41,7 +40,6 @@ const SAFE: u32 = NOSUID | NODEV | NOEXEC;
 pub const TABLE: [Filesystem; 17] = [
     entry(
         c"/proc",
-        c"/",
         c"proc",
         SAFE,
         &[c""],
@@ -50,7 +48,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/sys",
-        c"/",
         c"sysfs",
         SAFE,
         &[c""],
@@ -59,7 +56,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/dev",
-        c"/",
         c"devtmpfs",
         NOSUID,
         &[c"mode=0755"],
@@ -68,7 +64,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/dev/pts",
-        c"/dev",
         c"devpts",
         NOSUID | NOEXEC,
         &[c"ptmxmode=000,mode=620,gid=5"],
@@ -77,7 +72,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/dev/shm",
-        c"/dev",
         c"tmpfs",
         SAFE | RELATIME,
         &[c"mode=1777"],
@@ -86,7 +80,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/run",
-        c"/",
         c"tmpfs",
         SAFE | RELATIME,
         &[c"mode=0755"],
@@ -95,7 +88,6 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/tmp",
-        c"/",
         c"tmpfs",
         SAFE,
         &[c"mode=1777"],
@@ -104,47 +96,29 @@ pub const TABLE: [Filesystem; 17] = [
     ),
     entry(
         c"/sys/fs/cgroup",
-        c"/sys/fs",
         c"cgroup2",
         SAFE | RELATIME,
         &[c"nsdelegate,memory_recursiveprot", c"nsdelegate", c""],
         Twice::Refused,
         Level::Warning,
     ),
-    optional(
-        c"/sys/kernel/security",
-        c"/sys/kernel",
-        c"securityfs",
-        SAFE | RELATIME,
-    ),
-    optional(
-        c"/sys/kernel/debug",
-        c"/sys/kernel",
-        c"debugfs",
-        SAFE | RELATIME,
-    ),
-    optional(c"/sys/kernel/tracing", c"/sys/kernel", c"tracefs", SAFE),
-    optional(
-        c"/sys/kernel/config",
-        c"/sys/kernel",
-        c"configfs",
-        SAFE | RELATIME,
-    ),
-    optional(c"/sys/fs/bpf", c"/sys/fs", c"bpf", SAFE | RELATIME),
+    optional(c"/sys/kernel/security", c"securityfs", SAFE | RELATIME),
+    optional(c"/sys/kernel/debug", c"debugfs", SAFE | RELATIME),
+    optional(c"/sys/kernel/tracing", c"tracefs", SAFE),
+    optional(c"/sys/kernel/config", c"configfs", SAFE | RELATIME),
+    optional(c"/sys/fs/bpf", c"bpf", SAFE | RELATIME),
     optional(
         c"/sys/firmware/efi/efivars",
-        c"/sys/firmware/efi",
         c"efivarfs",
         SAFE | RELATIME | RDONLY,
     ),
-    optional(c"/sys/fs/pstore", c"/sys/fs", c"pstore", SAFE),
-    stacking(c"/dev/hugepages", c"/dev", c"hugetlbfs", NOSUID | NODEV),
-    stacking(c"/dev/mqueue", c"/dev", c"mqueue", SAFE),
+    optional(c"/sys/fs/pstore", c"pstore", SAFE),
+    stacking(c"/dev/hugepages", c"hugetlbfs", NOSUID | NODEV),
+    stacking(c"/dev/mqueue", c"mqueue", SAFE),
 ];
 
 const fn entry(
     target: &'static CStr,
-    parent: &'static CStr,
     kind: &'static CStr,
     flags: u32,
     options: &'static [&'static CStr],
@@ -153,7 +127,6 @@ const fn entry(
 ) -> Filesystem {
     Filesystem {
         target,
-        parent,
         kind,
         flags,
         options,
@@ -162,38 +135,12 @@ const fn entry(
     }
 }
 
-const fn optional(
-    target: &'static CStr,
-    parent: &'static CStr,
-    kind: &'static CStr,
-    flags: u32,
-) -> Filesystem {
-    entry(
-        target,
-        parent,
-        kind,
-        flags,
-        &[c""],
-        Twice::Refused,
-        Level::Debug,
-    )
+const fn optional(target: &'static CStr, kind: &'static CStr, flags: u32) -> Filesystem {
+    entry(target, kind, flags, &[c""], Twice::Refused, Level::Debug)
 }
 
-const fn stacking(
-    target: &'static CStr,
-    parent: &'static CStr,
-    kind: &'static CStr,
-    flags: u32,
-) -> Filesystem {
-    entry(
-        target,
-        parent,
-        kind,
-        flags,
-        &[c""],
-        Twice::Stacks,
-        Level::Debug,
-    )
+const fn stacking(target: &'static CStr, kind: &'static CStr, flags: u32) -> Filesystem {
+    entry(target, kind, flags, &[c""], Twice::Stacks, Level::Debug)
 }
 
 /// Mounts what is not mounted yet. Never blocks: all of it is memory.
@@ -222,15 +169,18 @@ pub fn mount_all(log: &mut Log) {
     }
 }
 
-fn mount_one(filesystem: &Filesystem) -> crate::sys::Result<()> {
-    let target = filesystem.target;
-    if filesystem.twice == Twice::Stacks && mount::is_mount_point(target, filesystem.parent) {
-        return Ok(());
+fn mount_one(filesystem: &Filesystem) -> Result<()> {
+    if filesystem.twice == Twice::Stacks {
+        match mount::place(filesystem.target) {
+            Place::Missing => files::make_directory(filesystem.target, 0o755)?,
+            Place::Free => {}
+            Place::Taken => return Ok(()),
+        }
     }
     let mut result = Err(Errno::EINVAL);
     for options in filesystem.options {
         result = try_mount(filesystem, options);
-        if result == Err(Errno::ENOENT) && files::make_directory(target, 0o755).is_ok() {
+        if result == Err(Errno::ENOENT) && files::make_directory(filesystem.target, 0o755).is_ok() {
             result = try_mount(filesystem, options);
         }
         match result {
@@ -244,7 +194,7 @@ fn mount_one(filesystem: &Filesystem) -> crate::sys::Result<()> {
     result
 }
 
-fn try_mount(filesystem: &Filesystem, options: &CStr) -> crate::sys::Result<()> {
+fn try_mount(filesystem: &Filesystem, options: &CStr) -> Result<()> {
     mount::mount(
         filesystem.kind,
         filesystem.target,
@@ -290,8 +240,6 @@ mod tests {
     fn every_mount_comes_after_what_it_is_mounted_in() {
         for (index, filesystem) in TABLE.iter().enumerate() {
             let target = filesystem.target.to_str().unwrap();
-            let parent = filesystem.parent.to_str().unwrap();
-            assert!(target.starts_with(parent), "{target}");
             for later in &TABLE[index..] {
                 let later = later.target.to_str().unwrap();
                 assert!(!target.starts_with(&format!("{later}/")), "{target}");

@@ -14,14 +14,11 @@ use crate::pid1::log::{Log, Part};
 use crate::pid1::watch::Watch;
 use crate::policy::event::{SERVICES, ServiceId};
 use crate::sys::cgroup::{self, Group};
-use crate::sys::{AsFd, BorrowedFd, Fd, power};
+use crate::sys::{AsFd, BorrowedFd, Fd, Result, power};
 
 /// The groups of all services.
 pub struct Groups {
     root: Option<Group>,
-    /// A leaf for PID 1, as a group with controllers wants it, until PID 1 was
-    /// moved into it.
-    leaf: Option<Group>,
     services: [Service; SERVICES.len()],
 }
 
@@ -49,7 +46,6 @@ impl Groups {
     pub fn new() -> Self {
         Self {
             root: None,
-            leaf: None,
             services: [const { Service::NONE }; SERVICES.len()],
         }
     }
@@ -57,13 +53,8 @@ impl Groups {
     /// Takes the hierarchy that is mounted. Says once when there is none, or when
     /// it is somebody else's.
     pub fn open(&mut self, log: &Log) {
-        let opened = Group::root(paths::CGROUP)
-            .and_then(|root| root.child(c"init").map(|leaf| (root, leaf)));
-        match opened {
-            Ok((root, leaf)) => {
-                self.root = Some(root);
-                self.leaf = Some(leaf);
-            }
+        match Group::root(paths::CGROUP) {
+            Ok(root) => self.root = Some(root),
             Err(errno) => log.say(
                 Level::Notice,
                 &[
@@ -75,9 +66,17 @@ impl Groups {
         }
     }
 
-    /// The leaf that PID 1 itself is still to be moved into, once.
-    pub fn take_leaf(&mut self) -> Option<Group> {
-        self.leaf.take()
+    /// Moves PID 1 into a leaf of its own, as a group with controllers wants it.
+    /// Takes its time: for a child.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's reasons; none without a hierarchy.
+    pub fn take_init(&self) -> Result<()> {
+        match &self.root {
+            Some(root) => root.child(c"init")?.take_init(),
+            None => Ok(()),
+        }
     }
 
     /// The control group that a service is started in; none without cgroup v2.

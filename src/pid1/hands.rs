@@ -58,8 +58,8 @@ pub struct Hands {
     pub arguments: Arguments,
     /// The soft limit of open files that services get.
     pub open_files: Option<u64>,
-    /// Whether a child was started that may not have run yet.
-    pub has_started: bool,
+    /// The host of the life before, until it was taken over.
+    pub adopted: Option<Adopted>,
     /// Whether there is still to be done what the host need not wait for.
     pub has_aside: bool,
 }
@@ -93,7 +93,7 @@ impl Hands {
             Action::Leave(ending, step) => self.leave(ending, step),
             Action::Look => Some(Event::LeavingAt(self.step_shown())),
             Action::Exit(ending, code) => {
-                self.status.write_ends(&self.log);
+                self.status.tell_ends(&self.log);
                 exit(ending, code)
             }
             Action::Reload => self.reload(),
@@ -112,17 +112,16 @@ impl Hands {
         }
     }
 
-    /// Tells others what has changed, after everything that was due was done: a
-    /// start is not to wait for a file.
+    /// Does what nobody waits for, when its time has come: tells others what has
+    /// changed, and once what the host need not wait for.
     pub fn settle(&mut self, machine: &Machine) {
-        if self.has_started {
-            self.has_started = false;
-            // The child first: it is what everybody waits for.
-            clock::give_way();
-        }
+        let now = clock::now();
         let pid = self.processes.main(ServiceId::Host).map(|host| host.pid);
-        self.status.settle(machine, pid, &self.log);
-        self.do_aside();
+        self.status.note(machine, pid, now);
+        if self.status.due().is_some_and(|due| due <= now) {
+            self.status.tell(machine, pid, &self.log);
+            self.do_aside();
+        }
     }
 
     /// What it means that this process ended.
@@ -142,7 +141,6 @@ impl Hands {
         self.status.started(id, clock::now());
         match self.try_start(id) {
             Ok(pid) => {
-                self.has_started = true;
                 self.status.has_pid(id, pid);
                 self.log.started(id, pid);
                 None
@@ -236,17 +234,16 @@ impl Hands {
             return;
         }
         self.has_aside = false;
-        let leaf = self.groups.take_leaf();
-        let (role, log) = (self.facts.role, &self.log);
-        let forked = task::fork(|| work::aside(leaf.as_ref(), role, log));
-        if let Ok(Forked { pid, pidfd }) = forked {
+        let (groups, log, role) = (&self.groups, &self.log, self.facts.role);
+        if let Ok(Forked { pid, pidfd }) = task::fork(|| work::aside(groups, role, log)) {
             self.insert(pid, pidfd, Part::Aside);
         }
     }
 
-    /// Takes over the host of the life before; what the rules are to know of it.
-    pub fn adopt(&mut self, adopted: Adopted) -> Option<Saved> {
-        let Adopted { handover, pidfd } = adopted;
+    /// Takes over the host of the life before, if there was one; what the rules
+    /// are to know of it.
+    pub fn adopt(&mut self) -> Option<Saved> {
+        let Adopted { handover, pidfd } = self.adopted.take()?;
         let Handover { pid, host, .. } = handover;
         let (id, ticket) = (ServiceId::Host, self.spawner.adopt()?);
         // Opened again, so that the host can be swept when it ends.
@@ -296,7 +293,7 @@ impl Hands {
     }
 
     fn reload(&mut self) -> Option<Event> {
-        if !self.config.load(&self.log) {
+        if !self.config.reload(&self.log) {
             return None;
         }
         self.log.set_level(self.config.level());

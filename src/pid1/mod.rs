@@ -39,7 +39,8 @@ use crate::pid1::boot::Booted;
 use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
 use crate::pid1::processes::Processes;
-use crate::pid1::start::{Adopted, Started};
+use crate::pid1::start::Started;
+use crate::pid1::status::Status;
 use crate::policy::event::{Action, Actions, Event};
 use crate::policy::machine::Machine;
 use crate::policy::settings::Settings;
@@ -53,11 +54,11 @@ const BOOT_STACK: usize = 256 * 1024;
 /// The life of PID 1. After [`Event::Booted`] nothing ends it but the ending that
 /// was asked for.
 pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
-    let (mut hands, adopted) = prepare(arguments, spawner);
+    let mut hands = prepare(arguments, spawner);
     memory::give_back_stack(BOOT_STACK);
     let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
-    let mut machine = match adopted.and_then(|adopted| hands.adopt(adopted)) {
+    let mut machine = match hands.adopt() {
         Some(host) => Machine::resume(settings, host),
         None => {
             let mut machine = Machine::new(settings);
@@ -84,7 +85,7 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
 
 /// The start and the boot, whose stack is given back.
 #[inline(never)]
-fn prepare(arguments: Arguments, spawner: Spawner) -> (Hands, Option<Adopted>) {
+fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
     let Started {
         role,
         mut log,
@@ -95,10 +96,9 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> (Hands, Option<Adopted>) {
         facts,
         config,
         groups,
-        status,
         open_files,
     } = boot::boot(role, arguments, &mut log);
-    let hands = Hands {
+    Hands {
         log,
         watch,
         events: Events::default(),
@@ -106,13 +106,12 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> (Hands, Option<Adopted>) {
         groups,
         board: spawner.board(),
         spawner,
-        status,
+        status: Status::default(),
         config,
         facts,
         arguments,
         open_files,
-        has_started: false,
+        adopted,
         has_aside: true,
-    };
-    (hands, adopted)
+    }
 }

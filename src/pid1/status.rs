@@ -6,9 +6,11 @@
 //! | `status/host.json` | the exit record | at each end |
 //! | `state.json` | what the machine and its services are doing | at each change |
 //!
-//! Each is replaced at once: a reader sees the old content or the new.
+//! Each is replaced at once: a reader sees the old content or the new. A change
+//! is told within 2 ms; of changes that are faster than that, the last.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
 use crate::base::errno::Errno;
 use crate::base::exit::Exit;
@@ -26,13 +28,30 @@ use crate::sys::{Fd, clock, files};
 /// Bytes of a record or a state.
 type Text = heapless::String<512>;
 
+/// How long a change may stay untold. A start is not to wait for a file, and
+/// changes that follow each other are told together.
+const DELAY: Duration = Duration::from_millis(2);
+
 /// What is told, and what was told last.
 #[derive(Default)]
 pub struct Status {
-    directory: Option<Fd>,
+    place: Place,
     lives: [Life; SERVICES.len()],
     told: Option<State>,
-    has_failed: bool,
+    /// When what has changed is told.
+    due: Option<Instant>,
+}
+
+/// The directory that others look into.
+#[derive(Default)]
+enum Place {
+    /// It is opened when there is something to tell.
+    #[default]
+    Unopened,
+    /// It is open.
+    Open(Fd),
+    /// It can't be had, which was said.
+    Missing,
 }
 
 /// One life of a service.
@@ -56,11 +75,6 @@ struct Ended {
 }
 
 impl Status {
-    /// Tells others from now on, in this directory.
-    pub fn set_directory(&mut self, directory: Fd) {
-        self.directory = Some(directory);
-    }
-
     /// A life begins.
     pub fn started(&mut self, id: ServiceId, now: Instant) {
         let life = self.life(id);
@@ -100,49 +114,65 @@ impl Status {
         });
     }
 
-    /// Writes down what has changed. While the last steps are taken there is
-    /// nobody left to read it.
-    pub fn settle(&mut self, machine: &Machine, pid: Option<u32>, log: &Log) {
-        if matches!(machine.stage(), Stage::Leaving { .. }) {
-            return;
-        }
-        self.write_ends(log);
+    /// Notes what has changed, to be told soon. While the last steps are taken
+    /// there is nobody left to tell.
+    pub fn note(&mut self, machine: &Machine, pid: Option<u32>, now: Instant) {
+        let is_leaving = matches!(machine.stage(), Stage::Leaving { .. });
+        let has_changed = self.told != Some(State::new(machine, pid))
+            || self.lives.iter().any(|life| life.ended.is_some());
+        self.due = match self.due {
+            _ if is_leaving || !has_changed => None,
+            Some(due) => Some(due),
+            None => Some(now.after(DELAY)),
+        };
+    }
+
+    /// When to come back to [`Status::tell`], if there is anything to tell.
+    pub const fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Tells what has changed.
+    pub fn tell(&mut self, machine: &Machine, pid: Option<u32>, log: &Log) {
+        self.due = None;
+        self.tell_ends(log);
         let state = State::new(machine, pid);
         if self.told == Some(state) {
             return;
         }
         self.told = Some(state);
-        let Some(directory) = &self.directory else {
-            return;
-        };
         let mut text = Text::new();
         let _ = state.write_json(&mut text);
-        let (name, aside) = (c"state.json", c".state.json");
-        let written = files::replace(directory, name, aside, text.as_bytes());
-        self.note(written, log);
+        self.write(log, |directory| {
+            let (name, aside) = (c"state.json", c".state.json");
+            files::replace(directory, name, aside, text.as_bytes())
+        });
     }
 
-    /// Writes down the ends that are not written down yet.
-    pub fn write_ends(&mut self, log: &Log) {
-        let Some(directory) = &self.directory else {
-            return;
-        };
-        let mut result = Ok(());
-        for (id, life) in SERVICES.into_iter().zip(&mut self.lives) {
-            if let Some(ended) = life.ended.take() {
-                result = result.and(write_end(directory, id, &ended));
+    /// Tells the ends that are not told yet.
+    pub fn tell_ends(&mut self, log: &Log) {
+        for id in SERVICES {
+            if let Some(ended) = self.life(id).ended.take() {
+                self.write(log, |directory| write_end(directory, id, &ended));
             }
         }
-        self.note(result, log);
     }
 
-    /// Says once that nothing can be written.
-    fn note(&mut self, result: Result<(), Errno>, log: &Log) {
-        if let Err(errno) = result
-            && !self.has_failed
-        {
+    /// Writes something into the directory, which is made when it is not there.
+    /// Says once that it can't be had.
+    fn write(&mut self, log: &Log, write: impl FnOnce(&Fd) -> Result<(), Errno>) {
+        let written = match &self.place {
+            Place::Missing => return,
+            Place::Open(directory) => write(directory),
+            Place::Unopened => open().and_then(|directory| {
+                let written = write(&directory);
+                self.place = Place::Open(directory);
+                written
+            }),
+        };
+        if let Err(errno) = written {
             log.failed(Level::Warning, "write", paths::STATE.to_bytes(), errno);
-            self.has_failed = true;
+            self.place = Place::Missing;
         }
     }
 
@@ -153,6 +183,12 @@ impl Status {
             ServiceId::Rescue => rescue,
         }
     }
+}
+
+fn open() -> Result<Fd, Errno> {
+    files::make_directory(paths::STATE, 0o755)?;
+    files::make_directory(paths::STATUS, 0o755)?;
+    files::open_directory(paths::STATE)
 }
 
 fn write_end(directory: &Fd, id: ServiceId, ended: &Ended) -> Result<(), Errno> {

@@ -8,13 +8,13 @@ use crate::base::level::Level;
 use crate::base::limits;
 use crate::format::mount_options::{self, flag};
 use crate::format::mountinfo;
+use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::{Config, Mount, Need};
 use crate::policy::event::{Outcome, Task};
 use crate::policy::settings::Role;
-use crate::sys::cgroup::Group;
 use crate::sys::memory::Scratch;
-use crate::sys::{Result, files, mount};
+use crate::sys::{Result, clock, files, kmsg, mount};
 
 /// Does the work; the code to exit with, which [`outcome`] reads back.
 pub fn run(task: Task, config: &Config<'_>, log: &Log) -> u8 {
@@ -32,12 +32,15 @@ pub fn run(task: Task, config: &Config<'_>, log: &Log) -> u8 {
 }
 
 /// Does what the host need not wait for.
-pub fn aside(leaf: Option<&Group>, role: Role, log: &Log) -> u8 {
+pub fn aside(groups: &Groups, role: Role, log: &Log) -> u8 {
     if role == Role::Machine {
         // The kernel drops more than ten lines in five seconds otherwise.
         let _ = files::write_existing(c"/proc/sys/kernel/printk_devkmsg", b"on\n");
+        // The kernel never chooses PID 1 when memory ends; programs that choose
+        // before it does read this.
+        let _ = files::write_existing(c"/proc/1/oom_score_adj", b"-1000");
     }
-    if let Some(Err(errno)) = leaf.map(Group::take_init) {
+    if let Err(errno) = groups.take_init() {
         log.failed(Level::Warning, "enter cgroup", b"init", errno);
     }
     0
@@ -108,6 +111,7 @@ fn try_mount(entry: &Mount<'_>) -> Result<()> {
     if is_mounted(entry) {
         return Ok(());
     }
+    let until = clock::now().after(entry.wait);
     let mut buffer = [0; limits::PATH_BYTES];
     let (flags, options) =
         mount_options::parse(entry.options.to_bytes(), &mut buffer).ok_or(Errno::EINVAL)?;
@@ -117,7 +121,13 @@ fn try_mount(entry: &Mount<'_>) -> Result<()> {
         mount::wait_for_path(entry.source, directory, entry.wait)?;
     }
     files::make_directories(entry.target, 0o755)?;
-    mount::mount(entry.source, entry.target, entry.kind, flags, options)?;
+    loop {
+        match mount::mount(entry.source, entry.target, entry.kind, flags, options) {
+            // A device has its name before it answers.
+            Err(Errno::ENXIO) if clock::now() < until => kmsg::pause(LOOK_AGAIN),
+            result => break result?,
+        }
+    }
     if flags & flag::BIND != 0 && flags != flag::BIND {
         // A bind mount takes no other flags until it is there.
         let flags = flags | REMOUNT;
@@ -125,6 +135,10 @@ fn try_mount(entry: &Mount<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// How often to try a device that does not answer yet. The kernel tells nobody
+/// when it does.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// `MS_REMOUNT`: change the flags of what is mounted.
 const REMOUNT: u32 = 0x20;

@@ -29,11 +29,6 @@ pub fn now() -> Instant {
     Instant::from_nanos(seconds.saturating_mul(1_000_000_000).saturating_add(nanos))
 }
 
-/// Lets another process that is ready to run go first (`sched_yield(2)`).
-pub fn give_way() {
-    rustix::thread::sched_yield();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

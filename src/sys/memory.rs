@@ -47,11 +47,12 @@ impl Drop for Scratch {
     }
 }
 
-/// A value that borrows from memory which it brings along.
+/// A value that borrows from memory which it brings along. The value itself is in
+/// that memory too: moving a `Held` moves two words.
 pub struct Held<F: Family> {
-    /// The lifetime is really that of the memory; nobody gets to see this one.
-    /// Dropped before the memory is given back.
-    value: F::Of<'static>,
+    /// Where the memory begins and the value is. Its lifetime is really that of
+    /// the memory; nobody gets to see this one.
+    value: NonNull<F::Of<'static>>,
     /// Kept for the value's sake.
     _memory: Scratch,
 }
@@ -76,19 +77,40 @@ impl<F: Family> Held<F> {
         length: usize,
         build: impl for<'a> FnOnce(&'a mut [u8]) -> Option<F::Of<'a>>,
     ) -> Result<Option<Self>> {
-        let memory = Scratch::new(length)?;
+        // Behind the value, at its start: a mapping is aligned for anything.
+        const { assert!(align_of::<F::Of<'static>>() <= 4096) };
+        let own = size_of::<F::Of<'static>>();
+        let memory = Scratch::new(own.saturating_add(length))?;
+        // SAFETY: that many bytes are in the mapping.
+        let rest = unsafe { memory.start.add(own) };
         // SAFETY: the mapping stays where it is when `Scratch` moves, lives until
-        // `value` is dropped with it, and nothing else writes it.
-        let bytes = unsafe { core::slice::from_raw_parts_mut(memory.start.as_ptr(), length) };
-        Ok(build(bytes).map(|value| Self {
-            value,
+        // the value is dropped, and nothing else writes these bytes.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(rest.as_ptr(), length) };
+        let Some(value) = build(bytes) else {
+            return Ok(None);
+        };
+        let place = memory.start.cast::<F::Of<'static>>();
+        // SAFETY: the mapping begins with room for one, aligned, and nothing else
+        // is there.
+        unsafe { place.write(value) };
+        Ok(Some(Self {
+            value: place,
             _memory: memory,
         }))
     }
 
     /// The value.
     pub fn value(&self) -> &F::Of<'_> {
-        F::shorten(&self.value)
+        // SAFETY: `new` wrote it, and it lives as long as `self`.
+        F::shorten(unsafe { self.value.as_ref() })
+    }
+}
+
+impl<F: Family> Drop for Held<F> {
+    fn drop(&mut self) {
+        // SAFETY: `new` wrote it, nobody borrows it any more, and its memory is
+        // given back only after this.
+        unsafe { self.value.drop_in_place() };
     }
 }
 

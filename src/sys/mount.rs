@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
-use rustix::fs::inotify;
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, inotify};
 use rustix::mount::{MountFlags, UnmountFlags};
 
 use super::call::check;
@@ -58,11 +58,26 @@ pub fn sync() {
     rustix::fs::sync();
 }
 
-/// Whether `target` is where something is mounted, told by its device being
-/// another than its parent's. A bind mount of the same filesystem is not seen.
-pub fn is_mount_point(target: &CStr, parent: &CStr) -> bool {
-    let device = |path| rustix::fs::lstat(path).map(|stat| stat.st_dev);
-    matches!((device(target), device(parent)), (Ok(here), Ok(above)) if here != above)
+/// What there is at a place to mount on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Nothing.
+    Missing,
+    /// A directory of the filesystem around it.
+    Free,
+    /// The root of what is mounted there.
+    Taken,
+}
+
+/// What there is at `target` (`statx(2)`). Before Linux 5.8 nobody can tell what is
+/// taken, and it is called free.
+pub fn place(target: &CStr) -> Place {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    match rustix::fs::statx(CWD, target, flags, StatxFlags::empty()) {
+        Ok(found) if found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) => Place::Taken,
+        Ok(_) => Place::Free,
+        Err(_) => Place::Missing,
+    }
 }
 
 /// Waits until `path` is there, at most for `wait`: woken by the directory's own

@@ -34,14 +34,12 @@ use crate::base::limits;
 use crate::policy::config::Config;
 use error::{Error, Path, Reason, Report};
 use reader::Reader;
-use statement::Statements;
 
 /// Reads a config. None when anything is wrong with it; `tell` has heard then
 /// what, in the order of the statements, at most 64 things and how many more.
 ///
 /// The strings of the config are in `arena`, which needs no more bytes than
-/// `text` has. About 64 KiB of stack are used, whatever the text is. A byte
-/// order mark at the start is skipped.
+/// `text` has. A byte order mark at the start is skipped.
 pub fn parse<'t>(
     text: &[u8],
     arena: &'t mut [u8],
@@ -59,10 +57,7 @@ pub fn parse<'t>(
     };
     let source = Source::new(text);
     let mut reader = Reader::new(source, arena, report);
-    let mut statements = Statements::new(source);
-    while let Some(statement) = statements.next(reader.report()) {
-        reader.read(&statement);
-    }
+    statement::each(source, &mut reader);
     reader.finish()
 }
 

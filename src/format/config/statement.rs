@@ -7,28 +7,26 @@
 //! of brackets, and the parser carries nothing over from one to the next. Where
 //! brackets are wrong the parser sees the same tokens and refuses them.
 
-use heapless::Vec;
+use heapless::{Vec, VecView};
 use toml_parser::decoder::Encoding;
 use toml_parser::lexer::{Lexer, Token, TokenKind};
 use toml_parser::parser::{Event, EventKind, EventReceiver, parse_document};
 use toml_parser::{ErrorSink, ParseError, Source, Span};
 
-use crate::format::config::error::{Path, Reason, Report};
+use crate::format::config::error::{Path, Reason};
+use crate::format::config::reader::Reader;
 
 /// Tokens of one statement: an environment of 64 lines, each with a comment, in
 /// one inline table has 700.
 const TOKENS: usize = 1024;
 
+/// Tokens of most statements. What is on the stack costs PID 1 whether it is used
+/// or not, so that a longer one gets its room only when it comes.
+const FEW_TOKENS: usize = 64;
+
 /// Brackets inside brackets, which the parser follows by recursion. The same as
 /// in the `toml` crate; no key needs more than three.
 const NESTING: u32 = 80;
-
-pub(super) struct Statements<'s> {
-    source: Source<'s>,
-    lexer: Lexer<'s>,
-    tokens: Vec<Token, { TOKENS }>,
-    events: Vec<Event, { TOKENS }>,
-}
 
 /// What was found of one statement.
 pub(super) struct Statement<'v> {
@@ -38,80 +36,150 @@ pub(super) struct Statement<'v> {
     pub(super) is_sound: bool,
 }
 
-impl<'s> Statements<'s> {
-    pub(super) fn new(source: Source<'s>) -> Self {
-        Self {
-            source,
-            lexer: source.lex(),
-            tokens: Vec::new(),
-            events: Vec::new(),
+/// Hands every statement of a source to a reader.
+pub(super) fn each(source: Source<'_>, reader: &mut Reader<'_, '_, '_>) {
+    let mut lexer = source.lex();
+    let mut tokens = Vec::<Token, FEW_TOKENS>::new();
+    let mut events = Vec::<Event, FEW_TOKENS>::new();
+    loop {
+        tokens.clear();
+        let mut ends = Ends::default();
+        match fill(&mut lexer, &mut tokens, &mut ends) {
+            Filled::Nothing => return,
+            Filled::Whole => read(source, &tokens, &mut events, reader),
+            Filled::Full(next) => read_long(source, &mut lexer, ends, &tokens, next, reader),
         }
     }
+}
 
-    /// The next statement; none at the end. Blank lines count as statements.
-    pub(super) fn next(&mut self, report: &mut Report<'_>) -> Option<Statement<'_>> {
-        let is_whole = self.fill();
-        let start = self.tokens.first()?.span().start();
-        self.events.clear();
-        if !is_whole {
-            let expected = "an end of this array or table, or a shorter one";
-            report.add(start, Path::NONE, Reason::Unfit { expected });
-            return Some(Statement {
-                events: &[],
-                is_sound: false,
-            });
-        }
-        let mut error: Option<ParseError> = None;
-        let mut kept = Kept {
-            events: &mut self.events,
-            source: self.source,
-            depth: 0,
-        };
-        parse_document(&self.tokens, &mut kept, &mut error);
-        if let Some(error) = &error {
-            report.add_syntax(Path::NONE, error);
-        }
-        Some(Statement {
-            events: &self.events,
-            is_sound: error.is_none(),
-        })
+/// Reads the statement that these tokens are.
+fn read(
+    source: Source<'_>,
+    tokens: &[Token],
+    events: &mut VecView<Event>,
+    reader: &mut Reader<'_, '_, '_>,
+) {
+    let mut error: Option<ParseError> = None;
+    events.clear();
+    let mut kept = Kept {
+        events,
+        source,
+        depth: 0,
+    };
+    parse_document(tokens, &mut kept, &mut error);
+    if let Some(error) = &error {
+        reader.report().add_syntax(Path::NONE, error);
     }
+    reader.read(&Statement {
+        events,
+        is_sound: error.is_none(),
+    });
+}
 
-    /// Takes the tokens of one statement; false when there are too many.
-    fn fill(&mut self) -> bool {
-        self.tokens.clear();
-        let mut is_whole = true;
-        let mut is_header = None;
-        let mut depth = 0_usize;
-        for token in self.lexer.by_ref() {
-            is_whole &= self.tokens.push(token).is_ok();
-            match token.kind() {
-                TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => {
-                    depth = depth.saturating_add(1);
-                }
-                TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
-                    depth = depth.saturating_sub(1);
-                }
-                // A header never goes on in the next line, whatever it opens.
-                TokenKind::Newline if depth == 0 || is_header == Some(true) => break,
-                TokenKind::Newline
-                | TokenKind::Dot
-                | TokenKind::Equals
-                | TokenKind::Comma
-                | TokenKind::Whitespace
-                | TokenKind::Comment
-                | TokenKind::LiteralString
-                | TokenKind::BasicString
-                | TokenKind::MlLiteralString
-                | TokenKind::MlBasicString
-                | TokenKind::Atom
-                | TokenKind::Eof => {}
-            }
-            if token.kind() != TokenKind::Whitespace {
-                is_header.get_or_insert(token.kind() == TokenKind::LeftSquareBracket);
-            }
+/// Goes on with a statement that has more than a few tokens.
+#[inline(never)]
+fn read_long(
+    source: Source<'_>,
+    lexer: &mut Lexer<'_>,
+    mut ends: Ends,
+    first: &[Token],
+    next: Token,
+    reader: &mut Reader<'_, '_, '_>,
+) {
+    let mut tokens = Vec::<Token, TOKENS>::new();
+    let mut events = Vec::<Event, TOKENS>::new();
+    for token in first {
+        let _ = tokens.push(*token);
+    }
+    let _ = tokens.push(next);
+    let start = next.span().start();
+    // The token that did not fit may be the last one.
+    let filled = if ends.is_end {
+        Filled::Whole
+    } else {
+        fill(lexer, &mut tokens, &mut ends)
+    };
+    if let Filled::Full(_) = filled {
+        while !ends.is_end
+            && let Some(token) = lexer.next()
+        {
+            ends.see(token.kind());
         }
-        is_whole
+        let start = tokens.first().map_or(start, |token| token.span().start());
+        let expected = "an end of this array or table, or a shorter one";
+        let reason = Reason::Unfit { expected };
+        reader.report().add(start, Path::NONE, reason);
+        return;
+    }
+    read(source, &tokens, &mut events, reader);
+}
+
+/// What a look for the end of a statement came to.
+enum Filled {
+    /// The text is at its end.
+    Nothing,
+    /// The statement is whole.
+    Whole,
+    /// There is no room for this token of it.
+    Full(Token),
+}
+
+/// Takes tokens up to the end of a statement, or of the room for them.
+fn fill(lexer: &mut Lexer<'_>, tokens: &mut VecView<Token>, ends: &mut Ends) -> Filled {
+    for token in lexer.by_ref() {
+        ends.see(token.kind());
+        if let Err(token) = tokens.push(token) {
+            return Filled::Full(token);
+        }
+        if ends.is_end {
+            return Filled::Whole;
+        }
+    }
+    if tokens.is_empty() {
+        Filled::Nothing
+    } else {
+        Filled::Whole
+    }
+}
+
+/// Finds the end of a statement.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    depth: usize,
+    /// Whether it is a header, once that is known.
+    is_header: Option<bool>,
+    is_end: bool,
+}
+
+impl Ends {
+    fn see(&mut self, kind: TokenKind) {
+        match kind {
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => {
+                self.depth = self.depth.saturating_add(1);
+            }
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
+                self.depth = self.depth.saturating_sub(1);
+            }
+            // A header never goes on in the next line, whatever it opens.
+            TokenKind::Newline => {
+                self.is_end = self.depth == 0 || self.is_header == Some(true);
+            }
+            TokenKind::Dot
+            | TokenKind::Equals
+            | TokenKind::Comma
+            | TokenKind::Whitespace
+            | TokenKind::Comment
+            | TokenKind::LiteralString
+            | TokenKind::BasicString
+            | TokenKind::MlLiteralString
+            | TokenKind::MlBasicString
+            | TokenKind::Atom
+            | TokenKind::Eof => {}
+        }
+        if kind != TokenKind::Whitespace {
+            self.is_header
+                .get_or_insert(kind == TokenKind::LeftSquareBracket);
+        }
     }
 }
 
@@ -148,7 +216,7 @@ impl<'v> Cursor<'v> {
 /// Keeps the events that mean something: no spaces, comments and separators,
 /// which are only checked.
 struct Kept<'v, 's> {
-    events: &'v mut Vec<Event, TOKENS>,
+    events: &'v mut VecView<Event>,
     source: Source<'s>,
     depth: u32,
 }
