@@ -33,8 +33,8 @@ pub const LOG_LINE_BYTES: usize = 975;
 /// Bytes of a path: `PATH_MAX`, the terminating NUL included.
 pub const PATH_BYTES: usize = 4096;
 
-/// The shortest time between two starts of one service, whatever the config
-/// says: a host that dies at once must not take a processor for itself.
+/// The shortest time after a start that failed, whatever the config says: what can't
+/// be started must not take a processor for itself.
 pub const START_FLOOR: Duration = Duration::from_millis(10);
 
 /// Ctrl-Alt-Del pressed more often than this within [`IMPATIENT_WINDOW`] ends

@@ -19,6 +19,9 @@ const SIGNALS: usize = 8;
 /// every service, and signals.
 const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS;
 
+/// Things that are looked at after one wait; the rest are reported by the next.
+const READY: usize = 8;
+
 /// Children that are reaped before anything else is looked at again: a storm of
 /// orphans does not keep a stop from being heard.
 const REAPED_AT_ONCE: usize = 256;
@@ -51,7 +54,7 @@ impl Hands {
             } else {
                 deadline
             };
-            let mut sources = heapless::Vec::<Source, PLACES>::new();
+            let mut sources = heapless::Vec::<Source, READY>::new();
             self.watch.wait(until, |source| {
                 // What does not fit is reported by the next wait.
                 let _ = sources.push(source);

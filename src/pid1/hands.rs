@@ -133,7 +133,6 @@ impl Hands {
             }
             Part::Task(task) => Some(Event::Done(task, work::outcome(exit.shell_code()))),
             Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
-            Part::Aside => None,
         }
     }
 
@@ -235,9 +234,8 @@ impl Hands {
         }
         self.has_aside = false;
         let (groups, log, role) = (&self.groups, &self.log, self.facts.role);
-        if let Ok(Forked { pid, pidfd }) = task::fork(|| work::aside(groups, role, log)) {
-            self.insert(pid, pidfd, Part::Aside);
-        }
+        // Its end means nothing, so that it needs no place.
+        let _ = task::fork(|| work::aside(groups, role, log));
     }
 
     /// Takes over the host of the life before, if there was one; what the rules

@@ -14,18 +14,35 @@ pub type Device = (u32, u32);
 /// How long a process that was killed may take to let go of its files.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
-/// Waits until the processes that hold a device are gone, for a bounded time;
-/// whether there were any, and all are.
-pub fn wait_for_holders(device: Device) -> bool {
+/// Waits until no process is left but PID 1, this one and the kernel's own, for a
+/// bounded time. One that was killed lets go of its files at its very end, when
+/// it has long ceased to show them.
+pub fn wait_until_alone() {
     let until = clock::now().after(LETTING_GO);
-    let mut had_any = false;
-    while let Some(holder) = first(device) {
-        had_any = true;
-        if !mount::wait_for_end(holder, until) {
-            return false;
+    let _ = files::each_entry(c"/proc", |name| {
+        if let Some(pid) = number(name).filter(|pid| *pid > 1 && *pid != power::pid())
+            && !is_kernels(pid)
+        {
+            mount::wait_for_end(pid, until);
         }
-    }
-    had_any
+    });
+}
+
+/// Whether a process is a thread of the kernel's, or gone.
+fn is_kernels(pid: u32) -> bool {
+    /// `PF_KTHREAD` among the flags of `/proc/pid/stat`.
+    const KERNELS: u32 = 0x0020_0000;
+    /// Where the flags are behind the name, which may have anything in it.
+    const FLAGS: usize = 7;
+
+    let mut buffer = [0; 512];
+    let stat = path(pid, "stat").and_then(|path| files::read(c_str(&path)?, &mut buffer).ok());
+    let flags = stat.and_then(|stat| {
+        let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = core::str::from_utf8(stat.get(name_ends..)?).ok()?;
+        rest.split(' ').nth(FLAGS)?.parse::<u32>().ok()
+    });
+    flags.is_none_or(|flags| flags & KERNELS != 0)
 }
 
 /// Says that a mount is busy, and who holds it, as far as the kernel tells.

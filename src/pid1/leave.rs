@@ -1,6 +1,7 @@
 //! The last steps of the machine, taken by a child of PID 1.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
 use crate::base::errno::Errno;
 use crate::base::level::Level;
@@ -14,7 +15,7 @@ use crate::policy::ending::{Ending, STEPS, Step};
 use crate::sys::memory::Scratch;
 use crate::sys::power::{self, Command};
 use crate::sys::task::Board;
-use crate::sys::{files, mount};
+use crate::sys::{clock, files, kmsg, mount};
 
 /// Takes every step from `first` on, and shows on the board which one it is at.
 /// Returns only when even the last step did not end the machine.
@@ -123,6 +124,7 @@ fn unmount_all(log: &Log) {
     let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
         return;
     };
+    let mut is_written = false;
     for entry in lines(table).filter(must_go) {
         let mut path = [0; limits::PATH_BYTES];
         let Some(target) = c_path(entry.target, &mut path) else {
@@ -132,9 +134,46 @@ fn unmount_all(log: &Log) {
         if target != c"/" {
             holder::say_busy(target, (entry.major, entry.minor), log);
         }
-        if let Err(errno) = mount::remount_read_only(target) {
-            log.failed(Level::Error, "remount read-only", target.to_bytes(), errno);
+        match mount::remount_read_only(target) {
+            Ok(()) => {}
+            // A file is open for writing, by whatever it is that holds it.
+            Err(Errno::EBUSY) => is_written = true,
+            Err(errno) => log.failed(Level::Error, "remount read-only", target.to_bytes(), errno),
         }
+    }
+    if is_written {
+        force_read_only(&mut scratch, log);
+    }
+}
+
+/// How long the kernel may take to write down what is in its memory.
+const FORCING: Duration = Duration::from_secs(5);
+
+/// How often to look whether it has.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// Has the kernel make every filesystem read-only, open files or not, and waits
+/// until it has: it does so on the side (`sysrq` of `u`).
+fn force_read_only(scratch: &mut Scratch, log: &Log) {
+    let until = clock::now().after(FORCING);
+    let mut result = files::write_existing(c"/proc/sysrq-trigger", b"u");
+    while result.is_ok() {
+        let Ok(table) = files::read(c"/proc/self/mountinfo", scratch.bytes()) else {
+            return;
+        };
+        // What has no device of its own has nothing to lose.
+        let is_writable =
+            |entry: Entry<'_>| entry.major != 0 && !entry.super_options.starts_with(b"ro");
+        if !lines(table).filter(must_go).any(is_writable) {
+            return;
+        }
+        if clock::now() >= until {
+            result = Err(Errno::ETIMEDOUT);
+        }
+        kmsg::pause(LOOK_AGAIN);
+    }
+    if let Err(errno) = result {
+        log.failed(Level::Error, "make read-only", b"what is busy", errno);
     }
 }
 
@@ -157,8 +196,8 @@ fn unmount_round(scratch: &mut Scratch) -> Round {
             continue;
         };
         let mut path = [0; limits::PATH_BYTES];
-        let gone = c_path(entry.target, &mut path)
-            .is_some_and(|target| target != c"/" && unmount(target, &entry));
+        let gone =
+            c_path(entry.target, &mut path).is_some_and(|target| target != c"/" && unmount(target));
         if gone {
             round.gone += 1;
         } else {
@@ -169,11 +208,13 @@ fn unmount_round(scratch: &mut Scratch) -> Round {
 }
 
 /// Unmounts one; whether it is gone. A process that was just killed may still be
-/// on its way out.
-fn unmount(target: &CStr, entry: &Entry<'_>) -> bool {
+/// on its way out: only if one is in the way is it waited for, since to look for
+/// processes costs more than all the rest of an ending.
+fn unmount(target: &CStr) -> bool {
     match mount::unmount(target) {
         Err(Errno::EBUSY) => {
-            holder::wait_for_holders((entry.major, entry.minor)) && mount::unmount(target).is_ok()
+            holder::wait_until_alone();
+            mount::unmount(target).is_ok()
         }
         result => result.is_ok(),
     }

@@ -201,7 +201,10 @@ impl Log {
                 Level::Warning,
                 &[Part::Text("the host is not started: a person is needed")],
             ),
-            Report::Hopeless => say(Level::Error, &[Part::Text("the image has no /bin/sh")]),
+            Report::Hopeless => say(
+                Level::Error,
+                &[Part::Text("there is no shell for a person")],
+            ),
             Report::StartIn(id, wait) => say(
                 Level::Info,
                 &[

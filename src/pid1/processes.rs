@@ -3,13 +3,13 @@
 //! A process keeps its place until its end was told, so that a pid in the table
 //! is never another process's: the kernel gives a number away only after that.
 
-use crate::policy::event::{ServiceId, Task};
+use crate::policy::event::{SERVICES, ServiceId, Task};
 use crate::sys::Fd;
 use crate::sys::spawn::Ticket;
 
 /// Places: each service's main process, one at work, one that takes the last
-/// steps, and as many that were given up and hang in the kernel.
-pub const PLACES: usize = 12;
+/// steps.
+pub const PLACES: usize = SERVICES.len() + 2;
 
 /// A process that host-init started.
 pub struct Process {
@@ -30,8 +30,6 @@ pub enum Part {
     Task(Task),
     /// The last steps.
     Leaver,
-    /// It does something on the side, or was given up: its end means nothing.
-    Aside,
 }
 
 /// The table.
@@ -84,13 +82,13 @@ impl Processes {
             .find(|process| matches!(process.part, Part::Main(of, _) if of == id))
     }
 
-    /// Gives up every process that is there for `part`: it is handed to `each`,
-    /// and its end will mean nothing.
-    pub fn abandon(&mut self, part: Part, mut each: impl FnMut(&Process)) {
-        for process in self.places.iter_mut().flatten() {
-            if process.part == part {
-                each(process);
-                process.part = Part::Aside;
+    /// Gives up every process that is there for `part`: each is handed to `each`
+    /// and leaves its place, though it may hang in the kernel for ever. Whenever
+    /// it ends, it is an orphan.
+    pub fn abandon(&mut self, part: Part, each: impl Fn(&Process)) {
+        for place in &mut self.places {
+            if let Some(process) = place.take_if(|process| process.part == part) {
+                each(&process);
             }
         }
     }

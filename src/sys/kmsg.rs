@@ -50,7 +50,9 @@ impl Sink {
             };
         }
         if let Kmsg::Open(kmsg) = &self.kmsg
-            && rustix::io::write(kmsg, record).is_ok()
+            // Without its end a record stays open for a continuation, and nobody
+            // can read it before the next one.
+            && write_line(kmsg.as_fd(), record).is_ok()
         {
             return;
         }
