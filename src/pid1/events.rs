@@ -8,7 +8,6 @@ use crate::pid1::hands::Hands;
 use crate::pid1::processes::PLACES;
 use crate::pid1::watch::Source;
 use crate::policy::event::{Event, SERVICES};
-use crate::sys::signals::Children;
 use crate::sys::{clock, reap};
 
 /// Signals that are taken at one wake-up; the rest stay with the kernel. One read
@@ -35,6 +34,11 @@ pub struct Events {
 }
 
 impl Events {
+    /// Puts a signal behind what is still to be handled; whether there is any.
+    pub fn put_behind(&mut self, signal: Signal) -> bool {
+        !self.queue.is_empty() && self.queue.push_back(Event::Signaled(signal)).is_ok()
+    }
+
     /// Looks for children that ended before the next wait.
     pub fn reap_soon(&mut self) {
         self.may_reap = true;
@@ -118,12 +122,10 @@ impl Hands {
         }
     }
 
-    /// Releases children that ended, and tells of those that are ours.
+    /// Releases children that ended, and tells of those that are ours. Where
+    /// children vanish there are none.
     fn reap(&mut self) {
         self.events.may_reap = false;
-        if self.watch.children() == Children::Vanish {
-            return;
-        }
         for _ in 0..REAPED_AT_ONCE {
             let Some((pid, exit)) = reap::next() else {
                 return;

@@ -23,7 +23,7 @@ use crate::pid1::{leave, program, work};
 use crate::policy::ending::{self, Ending};
 use crate::policy::event::{Action, Event, ServiceId, Task};
 use crate::policy::machine::Machine;
-use crate::policy::request::Verbosity;
+use crate::policy::request::{self, Verbosity};
 use crate::policy::service::Saved;
 use crate::policy::settings::{Facts, Settings};
 use crate::sys::arguments::Arguments;
@@ -257,6 +257,14 @@ impl Hands {
 
     /// Becomes the program at host-init's own path; returns if that fails.
     fn reexecute(&mut self, host: Saved) -> Option<Event> {
+        // The next life would know neither of what is still to be handled nor of
+        // the ends that are not told.
+        if let Some(signal) = Signal::realtime(request::REEXECUTE)
+            && self.events.put_behind(signal)
+        {
+            return None;
+        }
+        self.status.tell_ends(&self.log);
         let process = self.processes.main(ServiceId::Host)?;
         let handover = Handover {
             pid: process.pid,

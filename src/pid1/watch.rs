@@ -37,6 +37,11 @@ impl Watch {
             Children::Stay
         };
         signals::set_children(children)?;
+        if children == Children::Vanish {
+            // Those that ended before it, under whoever became this program by an
+            // exec, are still there, and nobody would tell of them.
+            while reap::next().is_some() {}
+        }
         let signals = signals::open(children)?;
         let poll = Poll::new()?;
         poll.add(&signals, Interest::Read, Source::Signals.number())?;
@@ -61,8 +66,10 @@ impl Watch {
     pub fn add_process(&self, pidfd: &Fd, place: u8) -> Result<()> {
         match self.children {
             Children::Vanish => {
+                // Once when it ends, and once more when the kernel released it: a
+                // debugger may keep it in between.
                 self.poll
-                    .add(pidfd, Interest::Read, Source::Process(place).number())
+                    .add(pidfd, Interest::Turn, Source::Process(place).number())
             }
             Children::Stay => Ok(()),
         }

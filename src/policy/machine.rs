@@ -211,11 +211,19 @@ impl Machine {
     }
 
     /// Keeps the exit code that a container ends with: a host that had to be
-    /// killed after a stop counts as killed.
+    /// killed after a stop counts as killed. One that was on its way out, and was
+    /// quicker than the KILL, was not.
     fn note_code(&mut self, exit: Exit) {
-        let killed = matches!(self.host.state(), State::Killed { .. });
-        if killed && matches!(self.stage, Stage::Stopping { .. }) {
-            self.code = exit.shell_code();
+        let was_killed = matches!(
+            exit,
+            Exit::Signal {
+                signal: Signal::KILL,
+                ..
+            }
+        );
+        let is_late = matches!(self.host.state(), State::Killed { .. });
+        if was_killed && is_late && matches!(self.stage, Stage::Stopping { .. }) {
+            self.code = KILLED;
         }
     }
 

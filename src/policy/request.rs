@@ -65,6 +65,9 @@ impl Presses {
     }
 }
 
+/// The real-time signal that asks host-init to execute itself.
+pub const REEXECUTE: u8 = 25;
+
 /// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers.
 const REALTIME: [(u8, Request); 13] = [
     (3, Request::End(Ending::Halt, Haste::Orderly)),
@@ -79,7 +82,7 @@ const REALTIME: [(u8, Request); 13] = [
     (17, Request::Again(Haste::AtOnce)),
     (22, Request::Verbosity(Verbosity::Debug)),
     (23, Request::Verbosity(Verbosity::Configured)),
-    (25, Request::Reexecute),
+    (REEXECUTE, Request::Reexecute),
 ];
 
 /// What the signal asks for; none for one that means nothing to an init.

@@ -18,6 +18,8 @@ pub struct Poll {
 pub enum Interest {
     /// It can be read.
     Read,
+    /// It has become readable: reported once, however long it stays so.
+    Turn,
     /// It has changed in a way of its own (`POLLPRI`): the files of cgroup v2.
     Change,
 }
@@ -44,6 +46,7 @@ impl Poll {
     pub fn add(&self, fd: impl AsFd, interest: Interest, number: u64) -> Result<()> {
         let flags = match interest {
             Interest::Read => EventFlags::IN,
+            Interest::Turn => EventFlags::IN | EventFlags::ET,
             Interest::Change => EventFlags::PRI | EventFlags::ERR,
         };
         epoll::add(&self.epoll, fd, EventData::new_u64(number), flags).map_err(reason)

@@ -143,8 +143,9 @@ impl Laws {
         let life = &mut self.lives[index(id)];
         life.has_process = false;
         let is_stopping = matches!(machine.stage(), Stage::Stopping { .. });
-        if id == ServiceId::Host && life.was_killed && is_stopping {
-            self.code = exit.shell_code();
+        let is_kill = exit.shell_code() == 137;
+        if id == ServiceId::Host && life.was_killed && is_kill && is_stopping {
+            self.code = 137;
         }
         if let State::Stuck = machine.service_of(id).state() {
             // What was given up is waited for once more.
