@@ -242,6 +242,8 @@ impl Hands {
     /// are to know of it.
     pub fn adopt(&mut self) -> Option<Saved> {
         let Adopted { handover, pidfd } = self.adopted.take()?;
+        // The life before has done it.
+        self.has_aside = false;
         let Handover { pid, host, .. } = handover;
         let (id, ticket) = (ServiceId::Host, self.spawner.adopt()?);
         // Opened again, so that the host can be swept when it ends.
@@ -265,6 +267,7 @@ impl Hands {
             return None;
         }
         self.status.tell_ends(&self.log);
+        self.do_aside();
         let process = self.processes.main(ServiceId::Host)?;
         let handover = Handover {
             pid: process.pid,
