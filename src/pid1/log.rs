@@ -194,7 +194,10 @@ impl Log {
                 Level::Warning,
                 &[
                     Part::Text(request_words(request)),
-                    Part::Text(": refused, not now"),
+                    Part::Text(match request {
+                        Request::Reexecute => ": refused, the host is not up",
+                        _ => ": refused, another ending is under way",
+                    }),
                 ],
             ),
             Report::Rescue => say(
