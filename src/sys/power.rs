@@ -142,18 +142,26 @@ pub fn forbid_core_dumps() -> Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(reason)
 }
 
-/// Raises the limit of open files of this process; the soft limit that it had.
+/// Raises the limit of open files of this process as far as it may; the soft limit
+/// that it had.
 ///
 /// # Errors
 ///
-/// Without the right to raise a hard limit.
+/// Never on Linux as it is: what is there may always be used.
 pub fn raise_open_files(limit: u64) -> Result<Option<u64>> {
     let before = rustix::process::getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: Some(limit),
         maximum: Some(before.maximum.unwrap_or(limit).max(limit)),
     };
-    rustix::process::setrlimit(Resource::Nofile, raised).map_err(reason)?;
+    // Without the right to raise the hard limit, the soft one still can be.
+    let allowed = Rlimit {
+        current: before.maximum,
+        maximum: before.maximum,
+    };
+    rustix::process::setrlimit(Resource::Nofile, raised)
+        .or_else(|_| rustix::process::setrlimit(Resource::Nofile, allowed))
+        .map_err(reason)?;
     Ok(before.current)
 }
 

@@ -62,8 +62,6 @@ pub struct Program<'a> {
 /// has the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stdio {
-    /// What PID 1 itself was given.
-    Inherit,
     /// Output to the console, or nowhere when there is none.
     Console,
     /// Output to the kernel's log.
@@ -478,7 +476,6 @@ fn enter_cgroup(directory: i32) -> Result<()> {
 
 fn set_stdio(stdio: Stdio) -> Result<()> {
     let (input, output) = match stdio {
-        Stdio::Inherit => return Ok(()),
         Stdio::Terminal => (c"/dev/console", None),
         Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
         Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),
