@@ -63,10 +63,7 @@ fn agree(text: &[u8]) {
                     assert_same(ours, &theirs);
                 }
             }
-            Err(error) => assert!(
-                ours.is_none() || is_new(text, &error),
-                "{error} of {shown}"
-            ),
+            Err(error) => assert!(ours.is_none() || is_new(text, &error), "{error} of {shown}"),
         }
     });
 }
