@@ -13,38 +13,40 @@
 //!
 //! - The child reads its slot and static data, writes its stack and its cell,
 //!   and makes system calls; it has no other access to PID 1's memory.
-//! - Every signal is blocked until just before the exec, so that no handler runs
-//!   in the shared memory, and PID 1 is not dumpable
+//! - Every signal but those of faults is blocked until just before the exec, and
+//!   none has a handler in the child (`CLONE_CLEAR_SIGHAND`), so that nothing runs
+//!   in the shared memory; and PID 1 is not dumpable
 //!   ([`power::forbid_core_dumps`](super::power::forbid_core_dumps)), so that a core dump
 //!   of the child, which would end all who share the memory on kernels before
 //!   5.16, can't start.
 
+mod child;
+
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 
 use linux_raw_sys::general as raw;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
 use static_assertions::const_assert_eq;
 
+use super::Result;
 use super::arch::clone3_into;
-use super::call::{answered, execve, exit_group, set_signal_mask};
+use super::call::answered;
 use super::memory::{Zeroed, shared};
 use super::task::Board;
-use super::{Result, reason};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
-use crate::base::limits;
+use child::{Cell, Plan, WORDS_BYTES, Words, run};
 
 /// A program to start.
 #[derive(Clone, Copy)]
 pub struct Program<'a> {
     /// Its arguments; the first is the program itself, by an absolute path. What
-    /// is beyond [`limits::WORDS`] is left out.
+    /// is beyond [`WORDS`](crate::base::limits::WORDS) is left out.
     pub arguments: &'a [&'a CStr],
-    /// Its environment. What is beyond [`limits::ENVIRONMENT`] is left out.
+    /// Its environment. What is beyond [`ENVIRONMENT`](crate::base::limits::ENVIRONMENT) is left out.
     pub environment: &'a [&'a CStr],
     /// Its working directory.
     pub directory: &'a CStr,
@@ -95,17 +97,6 @@ const CELLS: usize = 16;
 /// A child's stack. System calls and a few frames; a debug build needs the most.
 const STACK_BYTES: usize = 16 * 1024;
 
-/// Bytes of the words that a slot holds; a program with more is forked.
-const WORDS_BYTES: usize = 4 * 1024;
-
-/// What the child and PID 1 both see, also when the child is a fork.
-struct Cell {
-    /// Not 0 while the child still shares the memory; the kernel clears it.
-    in_flight: AtomicU32,
-    /// 0, or the step and errno of what failed: `step << 16 | errno`.
-    failure: AtomicU32,
-}
-
 /// What PID 1 and all of its children see, in one page.
 struct Common {
     cells: [Cell; CELLS],
@@ -114,25 +105,6 @@ struct Common {
 
 // SAFETY: of integers, all zeros are a value.
 unsafe impl Zeroed for Common {}
-
-/// What a child needs, read only by it once it runs.
-struct Plan {
-    arguments: [*const u8; limits::WORDS + 1],
-    environment: [*const u8; limits::ENVIRONMENT + 1],
-    directory: *const u8,
-    stdio: Stdio,
-    /// A control group to move into, when the kernel could not start it there.
-    cgroup: i32,
-    oom_score: Option<&'static [u8]>,
-    open_files: Option<u64>,
-    cell: &'static Cell,
-}
-
-/// The words of a program, copied so that they are the child's own.
-struct Words {
-    bytes: [u8; WORDS_BYTES],
-    length: usize,
-}
 
 #[repr(align(16))]
 struct Slot {
@@ -365,141 +337,4 @@ impl Spawner {
     fn cell(&self, ticket: Ticket) -> &'static Cell {
         &self.common.cells[usize::from(ticket.0) % CELLS]
     }
-}
-
-impl Plan {
-    /// A plan whose words `keep` makes last; none when they do not.
-    fn new(
-        program: &Program<'_>,
-        cell: &'static Cell,
-        mut keep: impl FnMut(&CStr) -> Option<*const u8>,
-    ) -> Option<Self> {
-        Some(Self {
-            arguments: pointers(program.arguments, &mut keep)?,
-            environment: pointers(program.environment, &mut keep)?,
-            directory: keep(program.directory)?,
-            stdio: program.stdio,
-            cgroup: -1,
-            oom_score: program.oom_score,
-            open_files: program.open_files,
-            cell,
-        })
-    }
-}
-
-impl Words {
-    fn keep(&mut self, word: &CStr) -> Option<*const u8> {
-        let bytes = word.to_bytes_with_nul();
-        let end = self.length.checked_add(bytes.len())?;
-        let place = self.bytes.get_mut(self.length..end)?;
-        place.copy_from_slice(bytes);
-        self.length = end;
-        Some(place.as_ptr())
-    }
-}
-
-/// The strings' addresses and a null pointer behind the last.
-fn pointers<const N: usize>(
-    strings: &[&CStr],
-    keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
-) -> Option<[*const u8; N]> {
-    let mut pointers = [core::ptr::null(); N];
-    for (place, string) in pointers.iter_mut().take(N - 1).zip(strings) {
-        *place = keep(string)?;
-    }
-    Some(pointers)
-}
-
-/// The child's whole life before the program's.
-///
-/// # Safety
-///
-/// Called by `clone3_into` with a [`Plan`].
-unsafe extern "C" fn run(plan: *const u8) -> ! {
-    // SAFETY: the spawner passes a plan that stays.
-    let plan = unsafe { &*plan.cast::<Plan>() };
-    let (step, errno) = become_program(plan);
-    let word = u32::from(step.number()) << 16 | u32::from(errno.number());
-    plan.cell.failure.store(word, Ordering::Release);
-    exit_group(127)
-}
-
-/// Takes the steps in order; the one that failed, and why.
-fn become_program(plan: &Plan) -> (Step, Errno) {
-    macro_rules! step {
-        ($step:ident, $result:expr) => {
-            if let Err(errno) = $result {
-                return (Step::$step, errno);
-            }
-        };
-    }
-    step!(Cgroup, enter_cgroup(plan.cgroup));
-    step!(Session, rustix::process::setsid().map(drop).map_err(reason));
-    step!(Stdin, set_stdio(plan.stdio));
-    if plan.stdio == Stdio::Terminal {
-        // SAFETY: `set_stdio` made it valid.
-        let terminal = unsafe { BorrowedFd::borrow_raw(0) };
-        step!(
-            Terminal,
-            rustix::process::ioctl_tiocsctty(terminal).map_err(reason)
-        );
-    }
-    // Not worth the program's life: an unprivileged container may not set it.
-    if let Some(score) = plan.oom_score {
-        let _ = super::files::write_existing(c"/proc/self/oom_score_adj", score);
-    }
-    if let Some(soft) = plan.open_files {
-        step!(Limits, limit_open_files(soft));
-    }
-    // SAFETY: the plan's strings are C strings that stay.
-    let directory = unsafe { CStr::from_ptr(plan.directory.cast()) };
-    step!(Directory, rustix::process::chdir(directory).map_err(reason));
-    step!(SignalMask, set_signal_mask(0));
-    // SAFETY: as above.
-    let path = unsafe { CStr::from_ptr(plan.arguments[0].cast()) };
-    // SAFETY: both arrays end with a null pointer.
-    let errno = unsafe { execve(path, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
-    (Step::Exec, errno)
-}
-
-fn enter_cgroup(directory: i32) -> Result<()> {
-    if directory < 0 {
-        return Ok(());
-    }
-    // SAFETY: PID 1 keeps the directory open while the child is in flight.
-    let directory = unsafe { BorrowedFd::borrow_raw(directory) };
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    let file =
-        rustix::fs::openat(directory, c"cgroup.procs", flags, Mode::empty()).map_err(reason)?;
-    rustix::io::write(&file, b"0").map(drop).map_err(reason)
-}
-
-fn set_stdio(stdio: Stdio) -> Result<()> {
-    let (input, output) = match stdio {
-        Stdio::Terminal => (c"/dev/console", None),
-        Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
-        Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),
-        Stdio::Null => (c"/dev/null", None),
-    };
-    let opened = open_stdio(input, OFlags::RDWR)?;
-    rustix::stdio::dup2_stdin(&opened).map_err(reason)?;
-    // An output that can't be had is nowhere: the input, which is /dev/null.
-    let output = output.and_then(|(path, flags)| open_stdio(path, flags).ok());
-    let output = output.as_ref().unwrap_or(&opened);
-    rustix::stdio::dup2_stdout(output).map_err(reason)?;
-    rustix::stdio::dup2_stderr(output).map_err(reason)
-}
-
-fn open_stdio(path: &CStr, flags: OFlags) -> Result<OwnedFd> {
-    let flags = flags | OFlags::NOCTTY | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty()).map_err(reason)
-}
-
-fn limit_open_files(soft: u64) -> Result<()> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = Rlimit {
-        current: Some(soft),
-        maximum: getrlimit(Resource::Nofile).maximum,
-    };
-    setrlimit(Resource::Nofile, limit).map_err(reason)
 }
