@@ -9,7 +9,7 @@
 //! | [`config`] | the config, TOML |
 //! | [`duration`] | a span of time as a person writes it |
 //! | [`handover`] | what a re-executed host-init is told by its life before |
-//! | [`line`] | one line of the log, as `/dev/kmsg` takes it |
+//! | [`line`](mod@line) | one line of the log, as `/dev/kmsg` takes it |
 //! | [`mount_options`] | mount options as `mount(8)` takes them |
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
 //! | [`record`] | the exit record of a service (JSON) and its status |

@@ -14,6 +14,21 @@ pub type Device = (u32, u32);
 /// How long a process that was killed may take to let go of its files.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
+/// Waits until the other children of PID 1 are gone, for a bounded time. One that
+/// was killed in the middle of a mount ends when the mount is done: before that it
+/// is in no table, and whoever unmounts would miss it.
+pub fn wait_for_children() {
+    let until = clock::now().after(LETTING_GO);
+    let mut buffer = [0; 1024];
+    let children = files::read(c"/proc/1/task/1/children", &mut buffer).unwrap_or_default();
+    for word in children.split(|byte| *byte == b' ') {
+        let pid = core::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+        if let Some(pid) = pid.filter(|pid| *pid != power::pid()) {
+            mount::wait_for_end(pid, until);
+        }
+    }
+}
+
 /// Waits until no process is left but PID 1, this one and the kernel's own, for a
 /// bounded time. One that was killed lets go of its files at its very end, when
 /// it has long ceased to show them.

@@ -25,6 +25,7 @@ pub fn run(ending: Ending, first: Step, board: &Board, log: &Log) -> u8 {
         match step {
             Step::Kill => {
                 let _ = power::signal_all(Signal::KILL);
+                holder::wait_for_children();
             }
             Step::Unmount => {
                 swap_off(log);

@@ -2,7 +2,7 @@
 //!
 //! Nothing here decides. A function does one thing, says in its name whether it
 //! may block, and gives the kernel's reason when it fails. What `rustix` has is
-//! taken from it; [`call`] holds the few calls that it has not.
+//! taken from it; `call` holds the few calls that it has not.
 //!
 //! # Safety
 //!
