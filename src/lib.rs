@@ -11,7 +11,7 @@
 //! | [`pid1`] | joins the four: boot, watch, perform | all of the above |
 //! | [`client`] | what the same program does when a person runs it | all of the above |
 //!
-//! `docs/design.md` is the long form of this map, and `tests/rooms.rs` holds it.
+//! `docs/design.md` is the long form of this map, and `tests/rooms` holds it.
 
 #![cfg_attr(not(test), no_std)]
 

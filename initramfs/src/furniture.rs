@@ -28,11 +28,10 @@ const DEVICES: [(&str, u32, u32, u32); 2] =
     [("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666)];
 
 /// Other names of the first process, by which it is a client of itself.
-const APPLETS: [&str; 5] = [
+const APPLETS: [&str; 4] = [
     "/sbin/halt",
     "/sbin/poweroff",
     "/sbin/reboot",
-    "/sbin/shutdown",
     "/usr/bin/host-init",
 ];
 

@@ -9,10 +9,11 @@
 //! | 20 | 8 | when the host was started, in nanoseconds of the monotonic clock |
 //! | 28 | 4 | failures in a row |
 //! | 32 | 4 | starts |
-//! | 36 | 4 | CRC-32 of all before |
+//! | 36 | 8 | the soft limit of open files that services get, all ones for none |
+//! | 44 | 4 | CRC-32 of all before |
 //!
 //! Numbers are little-endian. A version that is not known is refused: the next
-//! life then starts as if there had been none before.
+//! life then kills what the one before has left, and starts anew.
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 
@@ -29,21 +30,23 @@ pub struct Handover {
     pub pidfd: i32,
     /// What the rules know of it.
     pub host: Saved,
+    /// The soft limit of open files that services get.
+    pub open_files: Option<u64>,
 }
 
 /// Bytes of a record.
-pub const BYTES: usize = 40;
+pub const BYTES: usize = 48;
 
 const MAGIC: [u8; 8] = *b"hostinit";
 const VERSION: u32 = 1;
 
-/// A table would be larger than the code, for a sum of 40 bytes.
+/// A table would be larger than the code, for a sum of 48 bytes.
 const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 impl Handover {
     /// The record.
     pub fn to_bytes(&self) -> [u8; BYTES] {
-        let parts: [&[u8]; 7] = [
+        let parts: [&[u8]; 8] = [
             &MAGIC,
             &VERSION.to_le_bytes(),
             &self.pid.to_le_bytes(),
@@ -51,6 +54,7 @@ impl Handover {
             &self.host.since.as_nanos().to_le_bytes(),
             &self.host.failures.number().to_le_bytes(),
             &self.host.starts.to_le_bytes(),
+            &self.open_files.unwrap_or(u64::MAX).to_le_bytes(),
         ];
         let mut record = [0; BYTES];
         let (body, sum) = record.split_at_mut(BYTES.saturating_sub(4));
@@ -77,7 +81,8 @@ impl Handover {
         let (pidfd, rest) = rest.split_first_chunk::<4>()?;
         let (since, rest) = rest.split_first_chunk::<8>()?;
         let (failures, rest) = rest.split_first_chunk::<4>()?;
-        let (starts, _) = rest.split_first_chunk::<4>()?;
+        let (starts, rest) = rest.split_first_chunk::<4>()?;
+        let (open_files, _) = rest.split_first_chunk::<8>()?;
         Some(Self {
             pid: u32::from_le_bytes(*pid),
             pidfd: i32::from_le_bytes(*pidfd),
@@ -86,6 +91,7 @@ impl Handover {
                 failures: Failures::new(u32::from_le_bytes(*failures)),
                 starts: u32::from_le_bytes(*starts),
             },
+            open_files: Some(u64::from_le_bytes(*open_files)).filter(|limit| *limit != u64::MAX),
         })
     }
 }
@@ -102,6 +108,7 @@ mod tests {
             failures: Failures::new(2),
             starts: 7,
         },
+        open_files: Some(1_024),
     };
 
     #[test]
@@ -128,8 +135,8 @@ mod tests {
     fn another_version_is_refused_though_its_sum_is_right() {
         let mut record = HANDOVER.to_bytes();
         record[8] = 2;
-        let sum = CRC.checksum(&record[..36]);
-        record[36..].copy_from_slice(&sum.to_le_bytes());
+        let sum = CRC.checksum(&record[..44]);
+        record[44..].copy_from_slice(&sum.to_le_bytes());
 
         assert_eq!(Handover::from_bytes(&record), None);
     }

@@ -89,12 +89,18 @@ fn die(epitaph: &Line) -> ! {
         // A child of PID 1: its end is told to PID 1 by the kernel.
         task::exit(CODE);
     }
-    if HAS_FAILED.swap(true, Ordering::Relaxed) {
-        restart();
+    let has_failed = HAS_FAILED.swap(true, Ordering::Relaxed);
+    if !has_failed {
+        write(epitaph);
     }
-    write(epitaph);
     if !IS_MACHINE.load(Ordering::Relaxed) {
         task::exit(CODE);
+    }
+    if has_failed {
+        match COUNT_DOWN.load(Ordering::Relaxed) {
+            STAY => stay(),
+            _ => restart(),
+        }
     }
     let cleaner = task::fork(|| {
         let _ = power::signal_all(Signal::KILL);

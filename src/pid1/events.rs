@@ -2,6 +2,7 @@
 
 use heapless::Deque;
 
+use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::pid1::hands::Hands;
@@ -31,12 +32,21 @@ pub struct Events {
     queue: Deque<Event, CAPACITY>,
     /// Whether children that ended may be left from the last turn.
     may_reap: bool,
+    /// Whether the last event was a tick.
+    has_ticked: bool,
 }
 
 impl Events {
-    /// Puts a signal behind what is still to be handled; whether there is any.
+    /// Puts a signal behind what else is still to be handled, once; whether there
+    /// is anything else.
     pub fn put_behind(&mut self, signal: Signal) -> bool {
-        !self.queue.is_empty() && self.queue.push_back(Event::Signaled(signal)).is_ok()
+        let event = Event::Signaled(signal);
+        let has_else = self.queue.iter().any(|other| *other != event);
+        if has_else && !self.queue.iter().any(|other| *other == event) {
+            // There is room: the signal itself was just taken out.
+            let _ = self.queue.push_back(event);
+        }
+        has_else
     }
 
     /// Looks for children that ended before the next wait.
@@ -49,10 +59,18 @@ impl Hands {
     /// Waits for the next event: at the latest [`Event::Tick`] at the deadline.
     pub fn next_event(&mut self, deadline: Option<Instant>) -> Event {
         loop {
+            let deadline = [deadline, self.status.due()].into_iter().flatten().min();
+            // A flood of events does not hold back what is due: one tick comes
+            // between two of them.
+            let is_due = deadline.is_some_and(|at| at <= clock::now());
+            if is_due && !self.events.has_ticked {
+                self.events.has_ticked = true;
+                return Event::Tick;
+            }
+            self.events.has_ticked = false;
             if let Some(event) = self.events.queue.pop_front() {
                 return event;
             }
-            let deadline = [deadline, self.status.due()].into_iter().flatten().min();
             let until = if self.events.may_reap {
                 Some(Instant::BOOT)
             } else {
@@ -69,9 +87,6 @@ impl Hands {
             if self.events.may_reap {
                 self.reap();
             }
-            if self.events.queue.is_empty() && deadline.is_some_and(|at| at <= clock::now()) {
-                return Event::Tick;
-            }
         }
     }
 
@@ -79,10 +94,11 @@ impl Hands {
         match source {
             Source::Signals => self.read_signals(),
             Source::Process(place) => {
+                // A kernel that does not answer is a kernel that does not know.
                 let exit = self
                     .processes
                     .at(place)
-                    .and_then(|process| reap::ask(&process.pidfd).ok().flatten());
+                    .and_then(|process| reap::ask(&process.pidfd).unwrap_or(Some(Exit::Unknown)));
                 if let Some(exit) = exit
                     && let Some(process) = self.processes.take(place)
                     && let Some(event) = self.ended(&process, exit)

@@ -28,7 +28,7 @@ struct Service {
     group: Option<Group>,
     /// The `cgroup.events` that is watched while it is swept.
     events: Option<Fd>,
-    /// The process that led its session last; 0 before the first.
+    /// The process that leads its session, until that was swept; 0 for none.
     leader: u32,
 }
 
@@ -94,6 +94,14 @@ impl Groups {
         service.group.as_ref().map(AsFd::as_fd)
     }
 
+    /// Forgets a control group that is not there any more, so that the next start
+    /// makes another.
+    pub fn forget(&mut self, id: ServiceId) {
+        if let Some(service) = self.services.get_mut(index(id)) {
+            service.group = None;
+        }
+    }
+
     /// Remembers the process that leads the service's session.
     pub fn set_leader(&mut self, id: ServiceId, leader: u32) {
         if let Some(service) = self.services.get_mut(index(id)) {
@@ -108,17 +116,20 @@ impl Groups {
         let Some(service) = self.services.get_mut(place) else {
             return Swept::Empty;
         };
+        let leader = core::mem::take(&mut service.leader);
         let Some(group) = &service.group else {
-            let _ = power::signal_group(service.leader, signal);
+            let _ = power::signal_group(leader, signal);
             return Swept::Empty;
         };
         let Ok(events) = group.events() else {
+            // Nobody can tell when it is empty: at least it was told to be.
+            signal_all(group, leader, signal);
             return Swept::Empty;
         };
         if cgroup::is_populated(&events) != Ok(true) {
             return Swept::Empty;
         }
-        signal_all(group, service.leader, signal);
+        signal_all(group, leader, signal);
         let number = u8::try_from(place).unwrap_or(u8::MAX);
         if watch.add_group(&events, number).is_err() {
             return Swept::Empty;

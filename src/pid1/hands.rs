@@ -28,7 +28,7 @@ use crate::policy::service::Saved;
 use crate::policy::settings::{Facts, Settings};
 use crate::sys::arguments::Arguments;
 use crate::sys::power::{self, Command};
-use crate::sys::spawn::{Spawner, Started};
+use crate::sys::spawn::{Program, Spawner, Started};
 use crate::sys::task::{self, Board, Forked};
 use crate::sys::{Fd, Result, clock, handover, kmsg};
 
@@ -155,20 +155,42 @@ impl Hands {
         if !self.processes.has_room() {
             return Err(Errno::EAGAIN);
         }
-        let cgroup = self.groups.group(id, &self.log);
-        let config = self.config.value();
-        let started = program::with(id, config, self.facts.role, self.arguments, |program| {
-            self.spawner.spawn(crate::sys::spawn::Program {
+        let mut started = self.spawn(id, Grouped::Yes);
+        if matches!(started, Err(Errno::ENOENT | Errno::ENODEV)) {
+            // Somebody may have removed the control group: another is made.
+            self.groups.forget(id);
+            started = self.spawn(id, Grouped::Yes);
+        }
+        if matches!(started, Err(Errno::EBUSY)) {
+            // The service gave its group controllers and groups of its own: no
+            // process can be in it any more.
+            let name = log::name(id).as_bytes();
+            self.log
+                .failed(Level::Warning, "start in its cgroup", name, Errno::EBUSY);
+            started = self.spawn(id, Grouped::No);
+        }
+        let Started { pid, pidfd, ticket } = started?;
+        self.groups.set_leader(id, pid);
+        self.insert(pid, pidfd, Part::Main(id, ticket));
+        Ok(pid)
+    }
+
+    fn spawn(&mut self, id: ServiceId, grouped: Grouped) -> Result<Started> {
+        let cgroup = match grouped {
+            Grouped::Yes => self.groups.group(id, &self.log),
+            Grouped::No => None,
+        };
+        let (config, log) = (self.config.value(), &self.log);
+        let (role, inherited) = (self.facts.role, self.arguments);
+        program::with(id, config, role, inherited, log, |program| {
+            self.spawner.spawn(Program {
                 cgroup,
                 open_files: self.open_files,
                 ..program
             })
-        });
+        })
         // A reload may have taken the host out of the config.
-        let Started { pid, pidfd, ticket } = started.ok_or(Errno::ENOENT)??;
-        self.groups.set_leader(id, pid);
-        self.insert(pid, pidfd, Part::Main(id, ticket));
-        Ok(pid)
+        .ok_or(Errno::ENOENT)?
     }
 
     fn signal(&self, id: ServiceId, signal: Signal) -> Option<Event> {
@@ -232,10 +254,10 @@ impl Hands {
         if !self.has_aside {
             return;
         }
-        self.has_aside = false;
         let (groups, log, role) = (&self.groups, &self.log, self.facts.role);
-        // Its end means nothing, so that it needs no place.
-        let _ = task::fork(|| work::aside(groups, role, log));
+        // Its end means nothing, so that it needs no place. Without room for a
+        // process it is tried again.
+        self.has_aside = task::fork(|| work::aside(groups, role, log)).is_err();
     }
 
     /// Takes over the host of the life before, if there was one; what the rules
@@ -244,7 +266,14 @@ impl Hands {
         let Adopted { handover, pidfd } = self.adopted.take()?;
         // The life before has done it.
         self.has_aside = false;
-        let Handover { pid, host, .. } = handover;
+        let Handover {
+            pid,
+            host,
+            open_files,
+            ..
+        } = handover;
+        // The limit that is found now is PID 1's own.
+        self.open_files = open_files;
         let (id, ticket) = (ServiceId::Host, self.spawner.adopt()?);
         // Opened again, so that the host can be swept when it ends.
         let _ = self.groups.group(id, &self.log);
@@ -273,6 +302,7 @@ impl Hands {
             pid: process.pid,
             pidfd: handover::number(&process.pidfd),
             host,
+            open_files: self.open_files,
         };
         // What the child that is still on its way has to say would be lost.
         let errno = if self.spawner.is_in_flight() {
@@ -310,6 +340,15 @@ impl Hands {
         let settings = Settings::new(self.config.value(), self.facts);
         Some(Event::Reloaded(settings))
     }
+}
+
+/// Whether a service is started in its control group.
+#[derive(Clone, Copy)]
+enum Grouped {
+    /// If there is one.
+    Yes,
+    /// Without it.
+    No,
 }
 
 fn kill(process: &Process) {

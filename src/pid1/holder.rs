@@ -22,7 +22,9 @@ pub fn wait_for_children() {
     let mut buffer = [0; 1024];
     let children = files::read(c"/proc/1/task/1/children", &mut buffer).unwrap_or_default();
     for word in children.split(|byte| *byte == b' ') {
-        let pid = core::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+        let pid = core::str::from_utf8(word)
+            .ok()
+            .and_then(|word| word.parse().ok());
         if let Some(pid) = pid.filter(|pid| *pid != power::pid()) {
             mount::wait_for_end(pid, until);
         }

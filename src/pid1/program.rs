@@ -4,7 +4,9 @@ use core::ffi::CStr;
 
 use heapless::Vec;
 
+use crate::base::level::Level;
 use crate::base::limits;
+use crate::pid1::log::{Log, Part};
 use crate::policy::config::{Config, Host, Output};
 use crate::policy::event::ServiceId;
 use crate::policy::settings::Role;
@@ -30,15 +32,25 @@ pub fn with<R>(
     config: &Config<'_>,
     role: Role,
     inherited: Arguments,
+    log: &Log,
     run: impl FnOnce(Program<'_>) -> R,
 ) -> Option<R> {
     let mut environment = Vec::new();
     match id {
         ServiceId::Host => {
             let host = config.host.as_ref()?;
-            add_all(&mut environment, host.environment.iter().copied());
-            add_all(&mut environment, inherited_words(role, inherited));
-            add_all(&mut environment, ENVIRONMENT.into_iter());
+            let _ = add_all(&mut environment, host.environment.iter().copied());
+            let left_out = add_all(&mut environment, inherited_words(role, inherited));
+            if left_out > 0 {
+                log.say(
+                    Level::Warning,
+                    &[
+                        Part::Text("host: entries of the environment left out: "),
+                        Part::Number(left_out),
+                    ],
+                );
+            }
+            let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
             Some(run(program(
                 &host.command,
                 &environment,
@@ -48,8 +60,8 @@ pub fn with<R>(
             )))
         }
         ServiceId::Rescue => {
-            add_all(&mut environment, ENVIRONMENT.into_iter());
-            add_all(&mut environment, core::iter::once(TERMINAL));
+            let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
+            let _ = add_all(&mut environment, core::iter::once(TERMINAL));
             Some(run(program(
                 &SHELL,
                 &environment,
@@ -97,16 +109,25 @@ fn inherited_words<'a>(role: Role, inherited: Arguments) -> impl Iterator<Item =
         .map(|entry| -> &'a CStr { entry })
 }
 
-/// Adds entries whose names are not there yet. What does not fit is left out.
+/// Adds entries whose names are not there yet; how many do not fit. There is
+/// always room for the built-in ones.
 fn add_all<'a>(
     environment: &mut Vec<&'a CStr, { limits::ENVIRONMENT }>,
     entries: impl Iterator<Item = &'a CStr>,
-) {
+) -> u64 {
+    const BUILT_IN: usize = ENVIRONMENT.len() + 1;
+    let mut left_out = 0_u64;
     for entry in entries {
-        if !environment.iter().any(|known| name(known) == name(entry)) {
-            let _ = environment.push(entry);
+        if environment.iter().any(|known| name(known) == name(entry)) {
+            continue;
+        }
+        let is_built_in = ENVIRONMENT.contains(&entry) || entry == TERMINAL;
+        let has_room = is_built_in || environment.len() + BUILT_IN < limits::ENVIRONMENT;
+        if !has_room || environment.push(entry).is_err() {
+            left_out += 1;
         }
     }
+    left_out
 }
 
 fn name(entry: &CStr) -> &[u8] {
@@ -133,8 +154,8 @@ mod tests {
     fn the_first_to_name_a_variable_wins() {
         let mut environment = Vec::new();
 
-        add_all(&mut environment, [c"PATH=/mine", c"EMPTY="].into_iter());
-        add_all(&mut environment, ENVIRONMENT.into_iter());
+        let _ = add_all(&mut environment, [c"PATH=/mine", c"EMPTY="].into_iter());
+        let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
 
         assert_eq!(environment, [c"PATH=/mine", c"EMPTY=", c"HOME=/"]);
     }

@@ -1,6 +1,7 @@
 //! The first moments: a process that nothing can hurt, and where it is.
 
 use crate::base::level::Level;
+use crate::base::signal::Signal;
 use crate::format::handover::{self, Handover};
 use crate::pid1::emergency;
 use crate::pid1::log::{Log, Part};
@@ -29,8 +30,8 @@ pub struct Adopted {
     pub pidfd: Fd,
 }
 
-/// Makes this process safe, whatever it was given, and finds its role. The only
-/// place that may end it: without descriptors or memory there is no PID 1.
+/// Makes this process safe, whatever it was given, and finds its role. What it
+/// can't be without, it ends for ([`need`]): descriptors, and a page of memory.
 pub fn start(arguments: Arguments) -> Started {
     let blocked = signals::block_all();
     let repaired = stdio::repair();
@@ -46,7 +47,7 @@ pub fn start(arguments: Arguments) -> Started {
     let _ = power::leave_directory();
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
-    let adopted = adopt(arguments);
+    let adopted = adopt(arguments, &log);
     power::close_inherited(adopted.as_ref().map(|adopted| &adopted.pidfd));
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
@@ -59,8 +60,26 @@ pub fn start(arguments: Arguments) -> Started {
     }
 }
 
-/// The host of the life before, if there was one.
-fn adopt(arguments: Arguments) -> Option<Adopted> {
+/// The host of the life before, if there was one. When it can't be taken over,
+/// nothing of that life may run beside the next host.
+fn adopt(arguments: Arguments, log: &Log) -> Option<Adopted> {
+    if !sys::handover::is_next_life(arguments) {
+        return None;
+    }
+    let adopted = try_adopt(arguments);
+    if adopted.is_none() {
+        log.say(
+            Level::Error,
+            &[Part::Text(
+                "re-executed, and nothing good was handed over: killing everything",
+            )],
+        );
+        let _ = power::signal_all(Signal::KILL);
+    }
+    adopted
+}
+
+fn try_adopt(arguments: Arguments) -> Option<Adopted> {
     let mut buffer = [0; handover::BYTES];
     let record = sys::handover::take(arguments, &mut buffer)?;
     let handover = Handover::from_bytes(record)?;

@@ -2,7 +2,7 @@
 //!
 //! | file | what | when |
 //! |---|---|---|
-//! | `status/host` | how the host ended last, as a shell's number | at each end |
+//! | `status/host` (and `rescue`) | how the host ended last, as a shell's number | at each end |
 //! | `status/host.json` | the exit record | at each end |
 //! | `state.json` | what the machine and its services are doing | at each change |
 //!
@@ -35,23 +35,14 @@ const DELAY: Duration = Duration::from_millis(2);
 /// What is told, and what was told last.
 #[derive(Default)]
 pub struct Status {
-    place: Place,
+    /// Opened when there is something to tell.
+    directory: Option<Fd>,
+    /// Whether it was said that nothing can be written.
+    has_failed: bool,
     lives: [Life; SERVICES.len()],
     told: Option<State>,
     /// When what has changed is told.
     due: Option<Instant>,
-}
-
-/// The directory that others look into.
-#[derive(Default)]
-enum Place {
-    /// It is opened when there is something to tell.
-    #[default]
-    Unopened,
-    /// It is open.
-    Open(Fd),
-    /// It can't be had, which was said.
-    Missing,
 }
 
 /// One life of a service.
@@ -140,9 +131,9 @@ impl Status {
         if self.told == Some(state) {
             return;
         }
-        self.told = Some(state);
         let mut text = Text::new();
         let _ = state.write_json(&mut text);
+        self.told = Some(state);
         self.write(log, |directory| {
             let (name, aside) = (c"state.json", c".state.json");
             files::replace(directory, name, aside, text.as_bytes())
@@ -161,18 +152,24 @@ impl Status {
     /// Writes something into the directory, which is made when it is not there.
     /// Says once that it can't be had.
     fn write(&mut self, log: &Log, write: impl FnOnce(&Fd) -> Result<(), Errno>) {
-        let written = match &self.place {
-            Place::Missing => return,
-            Place::Open(directory) => write(directory),
-            Place::Unopened => open().and_then(|directory| {
+        let written = match &self.directory {
+            Some(directory) => write(directory),
+            None => open().and_then(|directory| {
                 let written = write(&directory);
-                self.place = Place::Open(directory);
+                self.directory = Some(directory);
                 written
             }),
         };
-        if let Err(errno) = written {
-            log.failed(Level::Warning, "write", paths::STATE.to_bytes(), errno);
-            self.place = Place::Missing;
+        match written {
+            Ok(()) => self.has_failed = false,
+            Err(errno) => {
+                if !self.has_failed {
+                    log.failed(Level::Warning, "write", paths::STATE.to_bytes(), errno);
+                }
+                self.has_failed = true;
+                // It may have been removed: the next change looks for it anew.
+                self.directory = None;
+            }
         }
     }
 

@@ -108,14 +108,20 @@ fn say_failed(entry: &Mount<'_>, errno: Errno, level: Level, log: &Log) {
 }
 
 fn try_mount(entry: &Mount<'_>) -> Result<()> {
-    if is_mounted(entry) {
-        return Ok(());
-    }
     let until = clock::now().after(entry.wait);
     let mut buffer = [0; limits::PATH_BYTES];
     let (flags, options) =
         mount_options::parse(entry.options.to_bytes(), &mut buffer).ok_or(Errno::EINVAL)?;
-    if entry.source.to_bytes().starts_with(b"/") && flags & flag::BIND == 0 {
+    let is_bind = flags & flag::BIND != 0;
+    let is_there = if is_bind {
+        files::is_same(entry.source, entry.target)
+    } else {
+        is_mounted(entry)
+    };
+    if is_there {
+        return Ok(());
+    }
+    if entry.source.to_bytes().starts_with(b"/") && !is_bind {
         let mut directory = [0; limits::PATH_BYTES];
         let directory = parent(entry.source, &mut directory).ok_or(Errno::ENAMETOOLONG)?;
         mount::wait_for_path(entry.source, directory, entry.wait)?;
@@ -128,7 +134,7 @@ fn try_mount(entry: &Mount<'_>) -> Result<()> {
             result => break result?,
         }
     }
-    if flags & flag::BIND != 0 && flags != flag::BIND {
+    if is_bind && flags != flag::BIND {
         // A bind mount takes no other flags until it is there.
         let flags = flags | REMOUNT;
         mount::mount(entry.source, entry.target, entry.kind, flags, options)?;

@@ -86,7 +86,7 @@ pub struct Host<'t> {
     pub stop_signal: Signal,
     /// How long it may take to end before it is killed.
     pub stop_grace: Duration,
-    /// The time between the first two starts; doubles with each failure.
+    /// The wait after the second failure in a row; it doubles with each.
     pub backoff: Duration,
     /// The most that the back-off grows to.
     pub backoff_max: Duration,

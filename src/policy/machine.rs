@@ -1,11 +1,12 @@
 //! The machine as a value: what happened goes in, what to do comes out.
 //!
 //! ```text
-//!   Booting ──▶ Mounting ──▶ Running ◀──────┐
-//!      │           │ │          │           │ every service is gone,
-//!      │           ▼ │          │           │ to start again
-//!      │        Rescue │        │           │
-//!      └───────────┴───┴────────┴──▶ Stopping ──▶ Leaving ──▶ (off)
+//!   Booting ──▶ Preparing ──▶ Running ◀─────┐
+//!      │           │ │           │          │ every service is gone,
+//!      │           ▼ │           │          │ to start again
+//!      │      Rescue │           │          │
+//!      │    Hopeless │           │          │
+//!      └───────────┴─┴───────────┴──▶ Stopping ──▶ Leaving ──▶ (off)
 //! ```
 //!
 //! An ending can be asked for at any moment, and nothing is started after it.

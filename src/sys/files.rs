@@ -18,6 +18,11 @@ use crate::base::errno::Errno;
 pub fn read<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).map_err(reason)?;
+    // Without a writer it reads as empty, and with one as whatever is there.
+    let kind = rustix::fs::fstat(&file).map_err(reason)?.st_mode;
+    if rustix::fs::FileType::from_raw_mode(kind) == rustix::fs::FileType::Fifo {
+        return Err(Errno::ESPIPE);
+    }
     read_all(&file, buffer)
 }
 
@@ -78,12 +83,21 @@ pub fn write_existing_at(directory: impl AsFd, path: &CStr, text: &[u8]) -> Resu
 /// The kernel's reasons; the old content is then still there.
 pub fn replace(directory: impl AsFd, name: &CStr, aside: &CStr, content: &[u8]) -> Result<()> {
     let directory = directory.as_fd();
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    // A new file and nothing else: a link would lead elsewhere, and a FIFO would
+    // make the writer wait.
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o644);
-    let file = rustix::fs::openat(directory, aside, flags, mode).map_err(reason)?;
+    let file = match rustix::fs::openat(directory, aside, flags, mode) {
+        Err(rustix::io::Errno::EXIST) => {
+            remove_at(directory, aside)?;
+            rustix::fs::openat(directory, aside, flags, mode).map_err(reason)?
+        }
+        opened => opened.map_err(reason)?,
+    };
     let mut rest = content;
     while !rest.is_empty() {
         match rustix::io::write(&file, rest) {
+            Ok(0) => return Err(Errno::EIO),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(reason(errno)),
@@ -203,6 +217,12 @@ pub fn device_of(path: &CStr) -> Option<(u32, u32)> {
     Some((rustix::fs::major(device), rustix::fs::minor(device)))
 }
 
+/// Whether two paths lead to the same file.
+pub fn is_same(one: &CStr, other: &CStr) -> bool {
+    let identity = |path| rustix::fs::stat(path).map(|stat| (stat.st_dev, stat.st_ino));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Whether the path leads to something that can be run by this process.
 pub fn is_program(path: &CStr) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
@@ -223,6 +243,7 @@ pub fn print(number: i32, mut text: &[u8]) -> Result<()> {
     let fd = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
     while !text.is_empty() {
         match rustix::io::write(fd, text) {
+            Ok(0) => return Err(Errno::EIO),
             Ok(count) => text = text.get(count..).unwrap_or_default(),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(reason(errno)),

@@ -20,9 +20,11 @@ const VARIABLE: &str = "HOST_INIT_HANDOVER";
 
 const_assert!(VARIABLE.len() + "=0123456789".len() < 32);
 
-/// Words of PID 1's own command line, and entries of its environment, that its
-/// next life gets.
+/// Words of PID 1's own command line that its next life gets.
 const WORDS: usize = limits::WORDS;
+
+/// Entries of its environment that its next life gets: as many as a program's.
+const ENTRIES: usize = limits::ENVIRONMENT;
 
 /// Becomes the program at its own path again, which may be another version by
 /// now, with the same arguments. Returns only when that fails; nothing has
@@ -61,11 +63,11 @@ fn try_reexecute(
     for (place, word) in words.iter_mut().take(WORDS).zip(arguments.words()) {
         *place = word.as_ptr().cast::<u8>();
     }
-    let mut environment = [core::ptr::null(); WORDS + 2];
+    let mut environment = [core::ptr::null(); ENTRIES + 2];
     let (first, rest) = environment.split_at_mut(1);
     first.fill(variable.as_ptr());
     let inherited = arguments.environment().filter(|entry| !is_variable(entry));
-    for (place, entry) in rest.iter_mut().take(WORDS).zip(inherited) {
+    for (place, entry) in rest.iter_mut().take(ENTRIES).zip(inherited) {
         *place = entry.as_ptr().cast();
     }
     // SAFETY: both arrays hold C strings and end with a null pointer.
@@ -92,7 +94,13 @@ fn variable(number: i32) -> [u8; 32] {
 /// Whether an entry of the environment is host-init's own, for its next life and
 /// for nobody else.
 pub fn is_variable(entry: &CStr) -> bool {
-    entry.to_bytes().starts_with(VARIABLE.as_bytes())
+    let rest = entry.to_bytes().strip_prefix(VARIABLE.as_bytes());
+    rest.is_some_and(|rest| rest.starts_with(b"="))
+}
+
+/// Whether this is a next life, whatever the one before has handed over.
+pub fn is_next_life(arguments: Arguments) -> bool {
+    arguments.environment().any(is_variable)
 }
 
 /// Reads the record that the life before left, when this is a next life.
@@ -107,7 +115,7 @@ pub fn take(arguments: Arguments, buffer: &mut [u8]) -> Option<&[u8]> {
         .ok()?;
     let file = adopt(number)?;
     // Somebody else's descriptor is not a sealed memory file.
-    if rustix::fs::fcntl_get_seals(&file).ok()? != seals() {
+    if !rustix::fs::fcntl_get_seals(&file).ok()?.contains(seals()) {
         return None;
     }
     rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0)).ok()?;

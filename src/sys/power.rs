@@ -34,9 +34,8 @@ pub fn take_ctrl_alt_del() -> Result<()> {
 /// Ends the machine, or the pid namespace. Does not sync. Never from PID 1
 /// itself: the kernel ends the caller, and PID 1's end is a panic.
 ///
-/// # Errors
-///
-/// When it returns at all: `EINVAL` for a kexec without a loaded kernel.
+/// It returns only when that failed: the reason, `EINVAL` for a kexec without a
+/// loaded kernel.
 pub fn reboot(command: Command) -> Errno {
     let command = match command {
         Command::Halt => RebootCommand::Halt,
@@ -120,6 +119,17 @@ pub fn signal_pid(pid: u32, signal: Signal) {
         // SAFETY: takes numbers.
         let _ = unsafe { check(linux_raw_sys::general::__NR_kill, words) };
     }
+}
+
+/// Sends a signal to PID 1.
+///
+/// # Errors
+///
+/// `EPERM` without the right.
+pub fn signal_init(signal: Signal) -> Result<()> {
+    let words = [1, usize::from(signal.number()), 0, 0, 0, 0];
+    // SAFETY: takes numbers.
+    unsafe { check(linux_raw_sys::general::__NR_kill, words) }.map(drop)
 }
 
 /// This process's pid, in its namespace.
@@ -207,6 +217,6 @@ pub fn close_inherited(spared: Option<&rustix::fd::OwnedFd>) {
 
 fn close_range(first: usize, last: usize) {
     let words = [first, last, 0, 0, 0, 0];
-    // SAFETY: nothing else of this process's own is open yet.
+    // SAFETY: nothing of this process's own is open yet but what is spared.
     let _ = unsafe { check(linux_raw_sys::general::__NR_close_range, words) };
 }

@@ -59,7 +59,6 @@ fn a_program_becomes_a_bootable_image_with_one_command() {
         ("sbin/halt", 0o120_777),
         ("sbin/poweroff", 0o120_777),
         ("sbin/reboot", 0o120_777),
-        ("sbin/shutdown", 0o120_777),
         ("sys", 0o040_755),
         ("tmp", 0o041_777),
         ("usr", 0o040_755),

@@ -203,7 +203,7 @@ keys! {
     Host "stop-grace" Duration(Time::StopGrace), "\"10s\"",
         "How long it may take to end before it is killed.", "\"30s\"";
     Host "backoff" Duration(Time::Backoff), "\"1s\"",
-        "The time between the first two starts; it doubles with each failure.", "\"500ms\"";
+        "The wait after the second failure in a row (the first costs none); it doubles with each.", "\"500ms\"";
     Host "backoff-max" Duration(Time::BackoffMax), "\"60s\"",
         "The most that the back-off grows to; not less than `backoff`.", "\"5min\"";
     Host "backoff-reset" Duration(Time::BackoffReset), "\"60s\"",
