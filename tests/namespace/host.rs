@@ -94,6 +94,21 @@ fn be(role: &str, words: &[&str]) {
             tell("done");
             stay();
         }
+        // Ignores TERM, and floods PID 1 with signals that mean nothing to it.
+        ("floods", _) => {
+            set_signal(libc::SIGTERM, libc::SIG_IGN);
+            tell("floods");
+            for _ in 0..3 {
+                // SAFETY: this process has one thread.
+                if unsafe { libc::fork() } == 0 {
+                    break;
+                }
+            }
+            loop {
+                // SAFETY: takes numbers; a full queue is what this is for.
+                unsafe { libc::kill(1, 35) };
+            }
+        }
         // Dumps its memory.
         ("dumps", _) => {
             if life() == 1 {

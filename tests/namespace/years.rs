@@ -252,3 +252,31 @@ fn it_sleeps_while_nothing_happens() {
         init.stop_with(0);
     }
 }
+
+#[test]
+fn requests_to_re_execute_that_come_together_are_one() {
+    let mut room = Room::with_host(&["up"], QUICK);
+    let mut init = Start::new(&room).spawn();
+    assert!(room.told.next().starts_with("up "));
+
+    init.signal(libc::SIGSTOP);
+    for number in [59, 59, libc::SIGHUP, 59, 59, 59, libc::SIGCONT] {
+        init.signal(number);
+    }
+    init.says("config: read again");
+    init.says("re-executed; host: pid ");
+
+    init.is_asleep();
+    init.stop_with(0);
+}
+
+#[test]
+fn a_flood_of_signals_holds_no_deadline_back() {
+    let mut room = Room::with_host(&["floods"], "stop-grace = \"300ms\"");
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "floods");
+
+    let end = init.stop();
+
+    assert_eq!(end, End::Code(137));
+}
