@@ -1,0 +1,23 @@
+//! The real program as PID 1 of a machine: QEMU guests on Debian's kernel.
+//!
+//! Each test says what is in the image ([`image`]), starts it, and talks to the
+//! shell that stands in for the host ([`session`]). What a machine ended as is told
+//! by the kernel's last words and by QEMU; what is left on a disk, by its bytes.
+//! What can be had in a pid namespace is tested there, in less time.
+
+mod disk;
+mod image;
+mod programs;
+mod session;
+
+mod boot;
+mod config;
+mod endings;
+mod faults;
+mod hung;
+mod ladder;
+mod moments;
+mod mounts;
+mod power;
+mod reaping;
+mod starts;
