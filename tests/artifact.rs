@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 /// What the release program may weigh, in bytes: it is the first thing a small
-/// image carries. Measured at 133,736: a quarter of it is the TOML parser, another
+/// image carries. Measured at 137,816: a quarter of it is the TOML parser, another
 /// the config's keys and messages.
 const BUDGET: usize = 136 * 1024;
 
