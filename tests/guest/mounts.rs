@@ -55,7 +55,10 @@ fn a_missing_disk_is_told_and_a_person_is_asked_until_it_is_there() {
     plug_in(&mut machine);
     machine.tell("until [ -b /dev/nvme0n1 ]; do usleep 10000; done; exit");
     machine.lines(&["host-init: mounted /data from /dev/nvme0n1", "host: up"]);
-    assert_eq!(machine.ask("cat /run/host-init/status/rescue"), "0");
+    assert_eq!(
+        machine.ask("F=/run/host-init/status/rescue; until [ -e $F ]; do :; done; cat $F"),
+        "0"
+    );
     machine.ask("echo kept >/data/note");
     machine.signal("USR2");
     machine.ends(&Ending::PoweredOff);
