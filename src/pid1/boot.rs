@@ -7,6 +7,7 @@ use crate::base::level::Level;
 use crate::base::limits;
 use crate::format::cmdline::{self, CommandLine, OnPanic};
 use crate::pid1::config::Source;
+use crate::pid1::emergency;
 use crate::pid1::filesystems;
 use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
@@ -14,9 +15,6 @@ use crate::pid1::start::need;
 use crate::policy::settings::{Facts, Hopeless, Role, Shell};
 use crate::sys::arguments::Arguments;
 use crate::sys::{files, network, power};
-
-/// How long the count-down before a restart is when `panic=` says nothing.
-const COUNT_DOWN: Duration = Duration::from_secs(10);
 
 /// The limit of open files of PID 1 itself, and the hard limit of services.
 const OPEN_FILES: u64 = 524_288;
@@ -73,12 +71,12 @@ fn machine(log: &mut Log) -> (Facts, Source) {
     let text = files::read(c"/proc/cmdline", &mut buffer).unwrap_or_default();
     let line = CommandLine::parse(text);
     let hopeless = match line.panic {
-        OnPanic::Absent => Hopeless::RestartAfter(COUNT_DOWN),
+        OnPanic::Absent => Hopeless::RestartAfter(Duration::from_millis(emergency::UNSAID.into())),
         OnPanic::Stay => Hopeless::Stay,
         OnPanic::After(wait) => Hopeless::RestartAfter(wait),
         OnPanic::AtOnce => Hopeless::RestartAfter(Duration::ZERO),
     };
-    crate::pid1::emergency::set_hopeless(hopeless);
+    emergency::set_hopeless(hopeless);
     for warning in cmdline::warnings(text) {
         log.say(
             Level::Warning,

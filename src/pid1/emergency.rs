@@ -34,7 +34,7 @@ static COUNT_DOWN: AtomicU32 = AtomicU32::new(0);
 const STAY: u32 = u32::MAX;
 
 /// Milliseconds until the restart when nobody has said how many.
-const UNSAID: u32 = 10_000;
+pub const UNSAID: u32 = 10_000;
 
 /// Whether a fault is being dealt with.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
