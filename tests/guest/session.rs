@@ -58,27 +58,30 @@ impl Session {
         self.guest.type_line(command).unwrap();
     }
 
-    /// Has the shell do something, and gives what it printed, without the kernel's
-    /// own lines in between.
+    /// Has the shell do something, and gives what it printed, without what the
+    /// kernel said in between.
     pub(crate) fn ask(&mut self, command: &str) -> String {
         self.asked += 1;
-        let end = format!("-- {} --", self.asked);
-        self.tell(&format!("{command}\necho '{end}'"));
-        let mut answer = Vec::new();
+        let begin = format!("-- {} --\n", self.asked);
+        let end = format!("== {} ==\n", self.asked);
+        self.tell(&format!(
+            "echo '{}'; {command}\necho '{}'",
+            begin.trim_end(),
+            end.trim_end()
+        ));
+        let mut heard = String::new();
         self.guest
             .wait_line_where(
                 &format!("the end of {command:?}"),
                 |line| {
-                    let is_end = line.ends_with(&end);
-                    if !is_end && !is_kernels(line) {
-                        answer.push(line.to_owned());
-                    }
-                    is_end
+                    hear(&mut heard, line);
+                    heard.ends_with(&end)
                 },
                 BOUND,
             )
             .unwrap_or_else(|error| fail(&error));
-        answer.join("\n")
+        let answer = heard.split_once(&begin).map_or("", |(_, answer)| answer);
+        answer.trim_end_matches(&end).trim_end().to_owned()
     }
 
     /// Has the shell send PID 1 a signal.
@@ -109,12 +112,45 @@ pub(crate) fn time(line: &str) -> f64 {
         .unwrap_or_else(|| panic!("no time: {line}"))
 }
 
-/// Whether a line begins with the kernel's time stamp.
-fn is_kernels(line: &str) -> bool {
-    line.strip_prefix('[').is_some_and(|rest| {
-        rest.trim_start()
-            .starts_with(|first: char| first.is_ascii_digit())
+/// Adds what a line has of a program's output. The kernel's messages are whole,
+/// but one may come in the middle of a program's line, which then goes on after it.
+fn hear(heard: &mut String, line: &str) {
+    match stamp(line) {
+        Some(start) => heard.push_str(&line[..start]),
+        None => {
+            heard.push_str(line);
+            heard.push('\n');
+        }
+    }
+}
+
+/// Where a line has the kernel's time stamp: `[    1.234567] `.
+fn stamp(line: &str) -> Option<usize> {
+    line.match_indices('[').find_map(|(start, _)| {
+        let (seconds, rest) = line[start + 1..].split_once('.')?;
+        let (micros, _) = rest.split_once("] ")?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        (seconds.len() >= 5 && is_number(seconds.trim_start()) && micros.len() == 6)
+            .then_some(start)
+            .filter(|_| is_number(micros))
     })
+}
+
+#[test]
+fn what_the_kernel_says_in_the_middle_of_a_line_is_not_the_programs() {
+    let mut heard = String::new();
+
+    for line in [
+        "[    2.385543] tsc: Refined",
+        "fo[    2.388863] clocksource: [x.y] tsc",
+        "[   12.394234] clocksource",
+        "ur [1.2]",
+        "",
+    ] {
+        hear(&mut heard, line);
+    }
+
+    assert_eq!(heard, "four [1.2]\n\n");
 }
 
 impl Deref for Session {
