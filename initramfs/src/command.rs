@@ -2,18 +2,17 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::archive::{Archive, Written};
-use crate::compression::Compression;
 use crate::error::{Error, shown};
 use crate::init;
 use crate::manifest;
 use crate::options::{self, HELP, Request};
 use crate::order::Order;
+use crate::replacement;
 
 /// What a command line that makes no sense ends with.
 const USAGE: u8 = 2;
@@ -66,7 +65,8 @@ fn make(order: Order) -> Result<String, Error> {
     let mut archive = order.recipe(init).archive()?;
     archive.mtime(mtime);
 
-    let written = save(&archive, &output, compression)?;
+    let written = replacement::write(&output, |file| archive.write_to(file, compression))
+        .map_err(|error| Error::io("write", &output, &error))?;
 
     let bytes = fs::metadata(&output)
         .map_err(|error| Error::io("read", &output, &error))?
@@ -76,28 +76,6 @@ fn make(order: Order) -> Result<String, Error> {
     Ok(format!(
         "{path}: {bytes} bytes, {entries} entries; boot it: cargo boot --image {path}\n"
     ))
-}
-
-/// Writes beside the file and then puts it in its place: whoever boots it
-/// meanwhile has the old image or the new one.
-fn save(archive: &Archive, path: &Path, compression: Compression) -> Result<Written, Error> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
-    let write = || -> io::Result<Written> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let file = io::BufWriter::new(File::create(&partial)?);
-        let written = archive.write_to(file, compression)?;
-        fs::rename(&partial, path)?;
-        Ok(written)
-    };
-    write().map_err(|error| {
-        // What is left of it helps nobody; that it may not be there is fine.
-        let _ = fs::remove_file(&partial);
-        Error::io("write", path, &error)
-    })
 }
 
 /// The time of all entries: 0, or what `SOURCE_DATE_EPOCH` says, which is how

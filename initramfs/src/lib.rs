@@ -47,6 +47,7 @@ mod path;
 mod places;
 mod program;
 mod recipe;
+mod replacement;
 mod root;
 mod spoken;
 mod tables;
