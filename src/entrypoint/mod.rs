@@ -76,10 +76,7 @@ pub fn main(given: Given) -> Slots {
     if options.pauses {
         life::pause();
     }
-    let Some(words) = arguments
-        .rest(options.command)
-        .filter(|_| options.config.is_none())
-    else {
+    let Some(words) = arguments.rest(options.command) else {
         if persona.is_own() && is_init {
             return slots;
         }
@@ -114,6 +111,7 @@ pub fn main(given: Given) -> Slots {
     let mut rules = options.rules;
     rules.shares_keys = place.shares_keys;
     rules.on_stop = place.on_stop;
+    rules.key_stop = place.key_stop;
     let sees_each = options.warns_of_reaped || place.on_stop != OnStop::Ignore;
     Life::new(
         launched,
