@@ -21,6 +21,7 @@ pub mod voice;
 
 use core::ffi::CStr;
 
+use crate::base::job::Job;
 use crate::entrypoint::life::Life;
 use crate::entrypoint::voice::Speaker;
 use crate::format::options::persona::Persona;
@@ -119,6 +120,7 @@ pub fn main(given: Given) -> Slots {
         speaker,
         is_init,
         words.name(),
+        place.job == Job::Group,
     )
     .run(sees_each)
 }
