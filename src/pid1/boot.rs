@@ -12,7 +12,7 @@ use crate::pid1::filesystems;
 use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::start::need;
-use crate::policy::settings::{Facts, Hopeless, Role, Shell};
+use crate::policy::settings::{Facts, Hopeless, Manager, Role, Shell};
 use crate::sys::arguments::Arguments;
 use crate::sys::{files, network, power};
 
@@ -107,6 +107,7 @@ fn machine(log: &mut Log) -> (Facts, Source) {
     };
     let facts = Facts {
         role: Role::Machine,
+        manager: Manager::Other,
         shell,
         hopeless,
     };
@@ -126,6 +127,7 @@ fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
     log.set_level(config.level());
     let facts = Facts {
         role: Role::Container,
+        manager: Manager::Other,
         shell: Shell::Missing,
         hopeless: Hopeless::Stay,
     };
