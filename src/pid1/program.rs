@@ -55,7 +55,7 @@ pub fn with<R>(
                 &host.command,
                 &environment,
                 host.directory,
-                stdio(host),
+                stdio(host, role),
                 role,
             )))
         }
@@ -138,11 +138,13 @@ fn name(entry: &CStr) -> &[u8] {
         .unwrap_or_default()
 }
 
-const fn stdio(host: &Host<'_>) -> Stdio {
-    match host.output {
-        Output::Console => Stdio::Console,
-        Output::Kmsg => Stdio::Kmsg,
-        Output::Null => Stdio::Null,
+/// A container's console is whatever it was given.
+const fn stdio(host: &Host<'_>, role: Role) -> Stdio {
+    match (host.output, role) {
+        (Output::Console, Role::Machine) => Stdio::Console,
+        (Output::Console, Role::Container) => Stdio::Inherit,
+        (Output::Kmsg, _) => Stdio::Kmsg,
+        (Output::Null, _) => Stdio::Null,
     }
 }
 

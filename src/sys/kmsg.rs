@@ -5,8 +5,9 @@ use core::time::Duration;
 
 use rustix::event::{PollFd, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::IoSlice;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
 use super::{Result, reason};
 
@@ -76,16 +77,28 @@ impl Default for Sink {
 /// is all that `poll(2)` tells of, is not room for a line.
 ///
 /// By a descriptor of its own, since the mode of the one that was given is also
-/// that of everybody else who has it.
+/// that of everybody else who has it: of a container the host.
 fn write_stderr(text: &[u8]) -> Result<()> {
+    // SAFETY: `stdio::repair` made it valid before the first message, and
+    // nothing closes it.
+    let given = unsafe { BorrowedFd::borrow_raw(2) };
+    let kind = rustix::fs::fstat(given).map_err(reason)?.st_mode;
+    match FileType::from_raw_mode(kind) {
+        // It has no reader to wait for, and one place to write at for all who have it.
+        FileType::RegularFile => return write_line(given, text),
+        FileType::Socket => {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            let nothing = &mut SendAncillaryBuffer::default();
+            let sent = sendmsg(given, &line(text), nothing, flags);
+            return sent.map(drop).map_err(reason);
+        }
+        _ => {}
+    }
     let flags = NOT_WAITING | OFlags::APPEND;
     if let Ok(own) = rustix::fs::open(c"/proc/self/fd/2", flags, Mode::empty()) {
         return write_line(own.as_fd(), text);
     }
-    // A socket, or no /proc, or no right: the mode changes for this one write.
-    // SAFETY: `stdio::repair` made it valid before the first message, and
-    // nothing closes it.
-    let given = unsafe { BorrowedFd::borrow_raw(2) };
+    // No /proc, or no right: the mode changes for this one write.
     let mode = rustix::fs::fcntl_getfl(given).map_err(reason)?;
     rustix::fs::fcntl_setfl(given, mode | OFlags::NONBLOCK).map_err(reason)?;
     let result = write_line(given, text);
@@ -108,8 +121,13 @@ const NOT_WAITING: OFlags = OFlags::WRONLY
     .union(OFlags::NONBLOCK);
 
 fn write_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
-    let line = [IoSlice::new(text), IoSlice::new(b"\n")];
-    rustix::io::writev(fd, &line).map(drop).map_err(reason)
+    rustix::io::writev(fd, &line(text))
+        .map(drop)
+        .map_err(reason)
+}
+
+fn line(text: &[u8]) -> [IoSlice<'_>; 2] {
+    [IoSlice::new(text), IoSlice::new(b"\n")]
 }
 
 /// Waits at most `duration` with nothing to wait for: only for a process that

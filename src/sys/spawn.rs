@@ -66,6 +66,8 @@ pub struct Program<'a> {
 pub enum Stdio {
     /// Output to the console, or nowhere when there is none.
     Console,
+    /// Output to where PID 1's own goes.
+    Inherit,
     /// Output to the kernel's log.
     Kmsg,
     /// Output to nowhere.

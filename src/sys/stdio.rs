@@ -27,6 +27,8 @@ pub fn repair() -> Result<()> {
         // now is kept by forgetting that it is owned.
         match opened {
             Ok(fd) if fd.as_raw_fd() == number => {
+                // Whoever gets it from this process is to find it as others make it.
+                let _ = rustix::fs::fcntl_setfl(&fd, OFlags::empty());
                 let _ = fd.into_raw_fd();
             }
             Ok(_) => return Ok(()),

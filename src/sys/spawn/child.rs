@@ -155,6 +155,10 @@ fn enter_cgroup(directory: i32) -> Result<()> {
 
 fn set_stdio(stdio: Stdio) -> Result<()> {
     let (input, output) = match stdio {
+        Stdio::Inherit => {
+            let input = open_stdio(c"/dev/null", OFlags::RDWR)?;
+            return rustix::stdio::dup2_stdin(&input).map_err(reason);
+        }
         Stdio::Terminal => (c"/dev/console", None),
         Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
         Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),
