@@ -14,6 +14,7 @@
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
 //! | [`record`] | the exit record of a service (JSON) and its status |
 //! | [`state`] | what host-init is doing (JSON) |
+//! | [`upward`] | `sd_notify(3)`, and the environment of a container's init |
 //! | [`json`] | a string of JSON from any bytes |
 
 #![forbid(unsafe_code)]
@@ -48,3 +49,4 @@ pub mod mount_options;
 pub mod mountinfo;
 pub mod record;
 pub mod state;
+pub mod upward;

@@ -14,6 +14,7 @@
 //! - [`work`]: what children do that may block: mounts, directories;
 //! - [`leave`], [`holder`]: the last steps, in a child;
 //! - [`status`]: what is told to others in `/run/host-init`;
+//! - [`upward`]: what is told to whoever runs the container;
 //! - [`emergency`]: when PID 1 itself is at fault.
 
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod processes;
 pub mod program;
 pub mod start;
 pub mod status;
+pub mod upward;
 pub mod watch;
 pub mod work;
 
@@ -68,9 +70,9 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
     };
     loop {
         while let Some(action) = actions.pop() {
-            if matches!(action, Action::Exit(..)) {
+            if let Action::Exit(_, code) = action {
                 // There is no later for what is still to be told.
-                hands.settle(&machine);
+                hands.tell_exit(&machine, code);
             }
             if let Some(echo) = hands.perform(action) {
                 machine.handle(clock::now(), echo, &mut actions);
@@ -96,6 +98,7 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         facts,
         config,
         groups,
+        manager,
         open_files,
     } = boot::boot(role, arguments, &mut log);
     Hands {
@@ -107,6 +110,7 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         board: spawner.board(),
         spawner,
         status: Status::default(),
+        manager,
         config,
         facts,
         arguments,

@@ -6,12 +6,12 @@ use heapless::Vec;
 
 use crate::base::level::Level;
 use crate::base::limits;
+use crate::format::upward;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::{Config, Host, Output};
 use crate::policy::event::ServiceId;
 use crate::policy::settings::Role;
 use crate::sys::arguments::Arguments;
-use crate::sys::handover;
 use crate::sys::spawn::{Program, Stdio};
 
 /// What a program finds in its environment when the config does not say else.
@@ -105,7 +105,7 @@ fn inherited_words<'a>(role: Role, inherited: Arguments) -> impl Iterator<Item =
     inherited
         .environment()
         .take(all)
-        .filter(|entry| !handover::is_variable(entry))
+        .filter(|entry| !upward::is_own(name(entry)))
         .map(|entry| -> &'a CStr { entry })
 }
 

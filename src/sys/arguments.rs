@@ -45,6 +45,15 @@ impl Arguments {
         strings(self.words)
     }
 
+    /// The value of a variable of the environment; none when it is empty.
+    pub fn variable(self, name: &str) -> Option<&'static [u8]> {
+        let value = self.environment().find_map(|entry| {
+            let rest = entry.to_bytes().strip_prefix(name.as_bytes())?;
+            rest.strip_prefix(b"=")
+        });
+        value.filter(|value| !value.is_empty())
+    }
+
     /// The environment, each entry `NAME=value`.
     pub fn environment(self) -> impl Iterator<Item = &'static CStr> {
         strings(self.environment)

@@ -93,7 +93,7 @@ fn variable(number: i32) -> [u8; 32] {
 
 /// Whether an entry of the environment is host-init's own, for its next life and
 /// for nobody else.
-pub fn is_variable(entry: &CStr) -> bool {
+fn is_variable(entry: &CStr) -> bool {
     let rest = entry.to_bytes().strip_prefix(VARIABLE.as_bytes());
     rest.is_some_and(|rest| rest.starts_with(b"="))
 }

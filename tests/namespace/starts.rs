@@ -5,11 +5,11 @@ use std::fs;
 
 use crate::init::Init;
 use crate::lines::eventually;
-use crate::room::Room;
+use crate::room::{Room, config};
 use crate::start::{Refused, Signals, Start, pipe};
 
 /// What a host reports of its beginning, line by line.
-fn report(room: &mut Room) -> Vec<String> {
+pub(crate) fn report(room: &mut Room) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
         match room.told.next() {
@@ -183,6 +183,38 @@ fn the_config_is_the_one_that_is_named() {
     is_up(&mut room);
 
     init.stop_with(0);
+}
+
+#[test]
+fn the_option_is_stronger_than_the_variable_and_that_than_the_usual_place() {
+    for (usual, variable, option) in [
+        ("up", None, None),
+        ("dead", Some("up"), None),
+        ("dead", Some("dead"), Some("up")),
+        ("dead", None, Some("up")),
+    ] {
+        let mut room = Room::with_host(&[usual], "");
+        let mut environment = vec![c"HOST_INIT_CONFIG=".to_owned()];
+        let mut words = vec![c"/init"];
+        if let Some(role) = variable {
+            room.write("tmp/variable.toml", &config(&[role], ""));
+            environment = vec![c"HOST_INIT_CONFIG=/tmp/variable.toml".to_owned()];
+        }
+        if let Some(role) = option {
+            room.write("tmp/option.toml", &config(&[role], ""));
+            words.extend([c"--config", c"/tmp/option.toml"]);
+        }
+        let mut init = Start::new(&room)
+            .arguments(&words)
+            .environment(environment)
+            .spawn();
+
+        is_up(&mut room);
+
+        init.stop_with(0);
+        let said = init.said().all();
+        assert!(!said.iter().any(|line| line.contains("host: exit 1")));
+    }
 }
 
 #[test]
