@@ -5,6 +5,7 @@
 //!
 //! | file | the text it knows |
 //! |---|---|
+//! | [`cgroup`] | a process's control group, and the controllers of one |
 //! | [`cmdline`] | the kernel command line, `/proc/cmdline` |
 //! | [`config`] | the config, TOML |
 //! | [`duration`] | a span of time as a person writes it |
@@ -39,6 +40,7 @@
     )
 )]
 
+pub mod cgroup;
 pub mod cmdline;
 pub mod config;
 pub mod duration;
