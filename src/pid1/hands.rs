@@ -200,9 +200,9 @@ impl Hands {
             Grouped::Yes => self.groups.group(id, &self.log),
             Grouped::No => None,
         };
-        let (config, log) = (self.config.value(), &self.log);
+        let config = self.config.value();
         let (role, inherited) = (self.facts.role, self.arguments);
-        program::with(id, config, role, inherited, log, |program| {
+        program::with(id, config, role, inherited, |program| {
             self.spawner.spawn(Program {
                 cgroup,
                 open_files: self.open_files,

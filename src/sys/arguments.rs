@@ -41,7 +41,7 @@ impl Arguments {
     }
 
     /// The arguments; the first is the program's own name, if it was given one.
-    pub fn words(self) -> impl Iterator<Item = &'static CStr> {
+    pub fn words(self) -> impl Iterator<Item = &'static CStr> + Clone {
         strings(self.words)
     }
 
@@ -55,12 +55,12 @@ impl Arguments {
     }
 
     /// The environment, each entry `NAME=value`.
-    pub fn environment(self) -> impl Iterator<Item = &'static CStr> {
+    pub fn environment(self) -> impl Iterator<Item = &'static CStr> + Clone {
         strings(self.environment)
     }
 }
 
-fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> {
+fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> + Clone {
     pointers
         .iter()
         .filter(|pointer| !pointer.is_null())

@@ -33,8 +33,9 @@ use static_assertions::const_assert_eq;
 
 use super::Result;
 use super::arch::clone3_into;
+use super::arguments::Arguments;
 use super::call::answered;
-use super::memory::{Zeroed, shared};
+use super::memory::{Scratch, Zeroed, shared};
 use super::task::Board;
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
@@ -46,8 +47,10 @@ pub struct Program<'a> {
     /// Its arguments; the first is the program itself, by an absolute path. What
     /// is beyond [`WORDS`](crate::base::limits::WORDS) is left out.
     pub arguments: &'a [&'a CStr],
-    /// Its environment. What is beyond [`ENVIRONMENT`](crate::base::limits::ENVIRONMENT) is left out.
+    /// Entries of its environment.
     pub environment: &'a [&'a CStr],
+    /// What it gets of PID 1's own environment beside them.
+    pub inherited: Option<Inherited<'a>>,
     /// Its working directory.
     pub directory: &'a CStr,
     /// Its three standard descriptors.
@@ -58,6 +61,22 @@ pub struct Program<'a> {
     pub oom_score: Option<&'static [u8]>,
     /// The soft limit of open files it gets, if not what PID 1 has.
     pub open_files: Option<u64>,
+}
+
+/// Entries of PID 1's own environment, as many as there are: they are where the
+/// kernel put them, and stay there.
+#[derive(Clone, Copy)]
+pub struct Inherited<'a> {
+    /// All of them.
+    pub from: Arguments,
+    /// Which of them the program gets.
+    pub has: &'a dyn Fn(&CStr) -> bool,
+}
+
+impl Inherited<'_> {
+    fn entries(&self) -> impl Iterator<Item = &'static CStr> {
+        self.from.environment().filter(|entry| (self.has)(entry))
+    }
 }
 
 /// Where a program's standard descriptors lead. Input is `/dev/null` unless it
@@ -224,7 +243,7 @@ impl Spawner {
             // SAFETY: no child uses the slot, and PID 1 has one thread.
             let words = unsafe { &mut *slot.words.get() };
             words.length = 0;
-            if let Some(plan) = Plan::new(&program, cell, |word| words.keep(word)) {
+            if let Some(plan) = Plan::new(&program, cell, None, |word| words.keep(word)) {
                 // SAFETY: as above.
                 let place = unsafe { &mut *slot.plan.get() };
                 let plan = place.write(plan);
@@ -238,9 +257,14 @@ impl Spawner {
                 return started;
             }
         }
-        // A fork has its own copy of the words as they are.
-        let mut plan =
-            Plan::new(&program, cell, |word| Some(word.as_ptr().cast())).ok_or(Errno::E2BIG)?;
+        // A fork has its own copy of the words as they are, and of a table as long as
+        // it has to be.
+        let inherited = program.inherited.iter().flat_map(Inherited::entries);
+        let entries = program.environment.len() + inherited.count();
+        let mut table = Scratch::new((entries + 1) * size_of::<*const u8>())?;
+        let table = Some(table.slice_of());
+        let keep = |word: &CStr| Some(word.as_ptr().cast());
+        let mut plan = Plan::new(&program, cell, table, keep).ok_or(Errno::E2BIG)?;
         self.clone(&mut plan, program.cgroup, None, ticket)
     }
 

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
-use super::{Program, Stdio};
+use super::{Inherited, Program, Stdio};
 use crate::base::errno::Errno;
 use crate::base::exit::Step;
 use crate::base::limits;
@@ -31,6 +31,8 @@ pub(super) struct Cell {
 pub(super) struct Plan {
     pub(super) arguments: [*const u8; limits::WORDS + 1],
     pub(super) environment: [*const u8; limits::ENVIRONMENT + 1],
+    /// The environment, when it is not that one.
+    pub(super) table: *const *const u8,
     pub(super) directory: *const u8,
     pub(super) stdio: Stdio,
     /// A control group to move into, when the kernel could not start it there.
@@ -47,15 +49,24 @@ pub(super) struct Words {
 }
 
 impl Plan {
-    /// A plan whose words `keep` makes last; none when they do not.
+    /// A plan whose words `keep` makes last; none when they do not, or when the
+    /// environment has more entries than fit: into `table`, if there is one.
     pub(super) fn new(
         program: &Program<'_>,
         cell: &'static Cell,
+        table: Option<&mut [*const u8]>,
         mut keep: impl FnMut(&CStr) -> Option<*const u8>,
     ) -> Option<Self> {
+        let mut environment = [core::ptr::null(); limits::ENVIRONMENT + 1];
+        let start = table
+            .as_ref()
+            .map_or(core::ptr::null(), |table| table.as_ptr());
+        let places = table.unwrap_or(&mut environment);
+        fill(places, program, &mut keep)?;
         Some(Self {
             arguments: pointers(program.arguments, &mut keep)?,
-            environment: pointers(program.environment, &mut keep)?,
+            environment,
+            table: start,
             directory: keep(program.directory)?,
             stdio: program.stdio,
             cgroup: -1,
@@ -87,6 +98,24 @@ fn pointers<const N: usize>(
         *place = keep(string)?;
     }
     Some(pointers)
+}
+
+/// Fills in the addresses of an environment; none when there is no room for a null
+/// pointer behind the last.
+fn fill(
+    places: &mut [*const u8],
+    program: &Program<'_>,
+    keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
+) -> Option<()> {
+    let (_, places) = places.split_last_mut()?;
+    let mut places = places.iter_mut();
+    for entry in program.environment {
+        *places.next()? = keep(entry)?;
+    }
+    for entry in program.inherited.iter().flat_map(Inherited::entries) {
+        *places.next()? = entry.as_ptr().cast();
+    }
+    Some(())
 }
 
 /// The child's whole life before the program's.
@@ -136,8 +165,13 @@ fn become_program(plan: &Plan) -> (Step, Errno) {
     step!(SignalMask, set_signal_mask(0));
     // SAFETY: as above.
     let path = unsafe { CStr::from_ptr(plan.arguments[0].cast()) };
+    let environment = if plan.table.is_null() {
+        plan.environment.as_ptr()
+    } else {
+        plan.table
+    };
     // SAFETY: both arrays end with a null pointer.
-    let errno = unsafe { execve(path, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
+    let errno = unsafe { execve(path, plan.arguments.as_ptr(), environment) };
     (Step::Exec, errno)
 }
 
