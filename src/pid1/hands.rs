@@ -158,6 +158,9 @@ impl Hands {
                 Some(Event::Exited(id, failure.map_or(exit, Exit::Unstarted)))
             }
             Part::Task(task) => {
+                if task == Task::TakeBack && !exit.is_clean() {
+                    self.log.not_taken_back(exit);
+                }
                 let outcome = work::outcome(exit.shell_code());
                 Some(self.keeper.done(task, outcome))
             }

@@ -11,12 +11,14 @@ use crate::base::limits;
 use crate::base::slot::{BYTES, Slot};
 use crate::format::boot_id::BootId;
 use crate::format::boot_record::{self, BootRecord, Last};
-use crate::format::name::Name;
+use crate::format::name::{self, Name};
+use crate::pid1::program;
 use crate::policy::config::Host;
 use crate::policy::event::{Cause, Event, Outcome, Task};
 use crate::policy::machine::Machine;
 use crate::policy::trial::{Mark, Version};
 use crate::sys::memory::{self, Paper};
+use crate::sys::spawn::{self, Program, Stdio};
 use crate::sys::{Result, clock, files, store};
 
 /// What PID 1 knows of the record.
@@ -30,7 +32,7 @@ pub struct Keeper {
     next: Slot,
     boot: BootId,
     /// The version that the last start was of.
-    current: Option<Name>,
+    current: Found,
     /// The last version that was healthy.
     good: Option<Name>,
     last: Option<Last>,
@@ -66,18 +68,19 @@ impl Keeper {
         match task {
             Task::Recall => self.recall(host.record.ok_or(Errno::ENOENT)?),
             Task::Attempt => {
-                let name = host.current.and_then(current);
-                self.write(name.as_ref().map_or(&[], Name::as_bytes));
+                let found = Found::look(host);
+                self.tell(&found);
                 let Some(mut trial) = machine.trial().copied() else {
                     return Ok(());
                 };
-                let _ = trial.ask(version(name.as_ref()));
-                self.keep(host, trial.mark(), name)
+                let _ = trial.ask(found.version);
+                self.keep(host, trial.mark(), &found)
             }
             Task::Remember => match machine.trial() {
-                Some(trial) => self.keep(host, trial.mark(), self.current.clone()),
+                Some(trial) => self.keep(host, trial.mark(), &self.current),
                 None => Ok(()),
             },
+            Task::TakeBack if !host.rollback.is_empty() => Err(run(host)),
             Task::TakeBack => take_back(
                 host.current.ok_or(Errno::ENOENT)?,
                 self.good.as_ref().ok_or(Errno::ENOENT)?,
@@ -101,13 +104,13 @@ impl Keeper {
             (Task::Recall, Outcome::Bad(Errno::ENOENT)) => Event::Recalled(None, false),
             (Task::Attempt, outcome) => {
                 self.wrote(outcome);
-                self.current = self.read();
-                Event::Attempted(version(self.current.as_ref()), outcome)
+                self.current = self.told();
+                Event::Attempted(self.current.version, outcome)
             }
             (Task::Remember, outcome) => {
                 self.wrote(outcome);
                 if let Some(mark) = self.mark {
-                    self.good = self.good_with(&mark, self.current.as_ref());
+                    self.good = self.good_with(&mark, &self.current);
                 }
                 Event::Done(task, outcome)
             }
@@ -149,13 +152,16 @@ impl Keeper {
         self.sequence = record.sequence;
         // Odd ones are in the first: it need not be written down which it was.
         self.next = slot_of(record.sequence.saturating_add(1));
-        self.current = record.current;
+        self.current = Found {
+            version: record.mark.version,
+            name: record.current,
+        };
         self.good = record.good;
         self.last = record.last;
         record.mark
     }
 
-    fn keep(&self, host: &Host<'_>, mark: &Mark, current: Option<Name>) -> Result<()> {
+    fn keep(&self, host: &Host<'_>, mark: &Mark, current: &Found) -> Result<()> {
         let Some(path) = host.record else {
             return Ok(());
         };
@@ -163,22 +169,20 @@ impl Keeper {
             sequence: self.sequence.saturating_add(1),
             boot: self.boot,
             mark: *mark,
-            good: self.good_with(mark, current.as_ref()),
-            current,
+            good: self.good_with(mark, current),
+            current: current.name.clone(),
             last: self.last,
         };
         store::write(path, self.next, &record.to_bytes())
     }
 
     /// The good version's name, when the mark says which is good now.
-    fn good_with(&self, mark: &Mark, current: Option<&Name>) -> Option<Name> {
-        let is_current = mark.good.last() == Some(version(current));
-        if is_current {
-            current
+    fn good_with(&self, mark: &Mark, current: &Found) -> Option<Name> {
+        if mark.good.last() == Some(current.version) {
+            current.name.clone()
         } else {
-            self.good.as_ref()
+            self.good.clone()
         }
-        .cloned()
     }
 
     fn wrote(&mut self, outcome: Outcome) {
@@ -194,10 +198,67 @@ impl Keeper {
         }
     }
 
-    fn read(&self) -> Option<Name> {
-        let mut bytes = [0; BYTES];
-        Name::new(self.paper?.read(&mut bytes))
+    /// Writes down what was found.
+    fn tell(&self, found: &Found) {
+        let mut bytes = [0; 8 + name::BYTES];
+        let name = found.name.as_ref().map_or(&[][..], Name::as_bytes);
+        let (version, rest) = bytes.split_at_mut(8);
+        version.copy_from_slice(&found.version.0.to_le_bytes());
+        for (place, byte) in rest.iter_mut().zip(name) {
+            *place = *byte;
+        }
+        self.write(bytes.get(..8 + name.len()).unwrap_or_default());
     }
+
+    /// What a child has found.
+    fn told(&self) -> Found {
+        let mut bytes = [0; BYTES];
+        let told = self.paper.map_or(&[][..], |paper| paper.read(&mut bytes));
+        match told.split_first_chunk::<8>() {
+            Some((version, name)) => Found {
+                version: Version(u64::from_le_bytes(*version)),
+                name: Name::new(name),
+            },
+            None => Found::default(),
+        }
+    }
+}
+
+/// The version that is current.
+#[derive(Clone, Default)]
+struct Found {
+    version: Version,
+    /// Its name, if it has one.
+    name: Option<Name>,
+}
+
+impl Found {
+    /// By the link to it; without one, a program of another size or time is another
+    /// version.
+    fn look(host: &Host<'_>) -> Self {
+        let name = host.current.and_then(current);
+        let version = match (&name, host.command.first()) {
+            (Some(name), _) => name.version(),
+            (None, Some(program)) => Version(files::stamp(program).unwrap_or_default()),
+            (None, None) => Version::default(),
+        };
+        Self { version, name }
+    }
+}
+
+/// Becomes the command that takes the host back; the reason if that can't be.
+fn run(host: &Host<'_>) -> Errno {
+    let failure = spawn::become_program(&Program {
+        arguments: &host.rollback,
+        environment: &program::ENVIRONMENT,
+        inherited: None,
+        directory: c"/",
+        stdio: Stdio::Kmsg,
+        cgroup: None,
+        oom_score: None,
+        open_files: None,
+    });
+    failure.errno
 }
 
 /// The slot of a record with this number: they are written in turn, and one that
@@ -208,11 +269,6 @@ fn slot_of(sequence: u64) -> Slot {
     } else {
         Slot::Second
     }
-}
-
-/// The number of a version; of a host without versions, always the same.
-fn version(name: Option<&Name>) -> Version {
-    name.map_or(Version::default(), Name::version)
 }
 
 /// The version that a link leads to.

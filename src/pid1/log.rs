@@ -151,6 +151,20 @@ impl Log {
         }
     }
 
+    /// Says how it ended that a version was to be taken back.
+    pub fn not_taken_back(&self, exit: Exit) {
+        let mut word = heapless::String::<32>::new();
+        let _ = match exit {
+            Exit::Signal { signal, .. } => write!(word, "killed by {signal}"),
+            _ => write!(word, "exit {}", exit.shell_code()),
+        };
+        let parts = [
+            Part::Text("host: could not be taken back: "),
+            Part::Text(&word),
+        ];
+        self.say(Level::Error, &parts);
+    }
+
     /// Says what policy reports.
     pub fn report(&self, report: Report) {
         let say = |level, parts: &[Part<'_>]| self.say(level, parts);

@@ -13,7 +13,7 @@ use crate::sys::arguments::Arguments;
 use crate::sys::spawn::{Inherited, Program, Stdio};
 
 /// What a program finds in its environment when the config does not say else.
-const ENVIRONMENT: [&CStr; 2] = [
+pub const ENVIRONMENT: [&CStr; 2] = [
     c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     c"HOME=/",
 ];

@@ -101,6 +101,10 @@ pub struct Host<'t> {
     pub record: Option<&'t CStr>,
     /// The link to the version that runs, when there are versions.
     pub current: Option<&'t CStr>,
+    /// The command that takes a version back in place of the link, if there is one.
+    pub rollback: Vec<&'t CStr, { limits::WORDS }>,
+    /// How long that may take.
+    pub rollback_timeout: Duration,
     /// What follows when there is nothing left to try.
     pub on_halt: OnHalt,
 }
@@ -191,6 +195,8 @@ impl<'t> Host<'t> {
             healthy_after: Duration::from_secs(60),
             record: None,
             current: None,
+            rollback: Vec::new(),
+            rollback_timeout: Duration::from_secs(300),
             on_halt: OnHalt::Stay,
         }
     }

@@ -65,6 +65,7 @@ pub(super) const TRIED: Settings = Settings {
             on_halt: OnHalt::Stay,
         },
         healthy_after: Duration::from_secs(30),
+        take_back: Duration::from_secs(300),
     }),
     ..BARE
 };

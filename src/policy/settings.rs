@@ -101,6 +101,8 @@ pub struct Probation {
     pub rules: trial::Rules,
     /// How long a host must be up to be healthy.
     pub healthy_after: Duration,
+    /// How long taking a version back may take.
+    pub take_back: Duration,
 }
 
 /// How long a filesystem may take to be mounted once its device is there: the
@@ -161,12 +163,14 @@ fn probation(host: &Host<'_>) -> Option<Probation> {
         rules: trial::Rules {
             limit: host.start_limit,
             way_back: match host.current {
+                _ if !host.rollback.is_empty() => WayBack::Command,
                 Some(_) => WayBack::Link,
                 None => WayBack::None,
             },
             on_halt: host.on_halt,
         },
         healthy_after: host.healthy_after,
+        take_back: host.rollback_timeout,
     })
 }
 

@@ -272,6 +272,19 @@ pub fn device_of(path: &CStr) -> Option<(u32, u32)> {
     Some((rustix::fs::major(device), rustix::fs::minor(device)))
 }
 
+/// A number for the content of a file as far as its size and time tell; it is the same
+/// after a copy that keeps both, and in another boot.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn stamp(path: &CStr) -> Result<u64> {
+    let stat = rustix::fs::stat(path).map_err(reason)?;
+    let seconds = u64::from_ne_bytes(stat.st_mtime.to_ne_bytes());
+    let size = u64::from_ne_bytes(stat.st_size.to_ne_bytes());
+    Ok(seconds.rotate_left(32) ^ u64::from(stat.st_mtime_nsec as u32) ^ size.rotate_left(1))
+}
+
 /// Whether two paths lead to the same file.
 pub fn is_same(one: &CStr, other: &CStr) -> bool {
     let identity = |path| rustix::fs::stat(path).map(|stat| (stat.st_dev, stat.st_ino));

@@ -36,7 +36,7 @@ use super::clone::{Child, Made, Stack, clone, clone3};
 use super::memory::{Scratch, Zeroed, shared};
 use super::task::Board;
 use crate::base::errno::Errno;
-use crate::base::exit::Failure;
+use crate::base::exit::{Failure, Step};
 use child::{Cell, Plan, run};
 use slot::{Arrays, SLOTS};
 
@@ -124,6 +124,26 @@ struct Common {
 
 // SAFETY: of integers, all zeros are a value.
 unsafe impl Zeroed for Common {}
+
+/// Becomes a program in a forked child of PID 1; what failed when it can't.
+pub fn become_program(program: &Program<'_>) -> Failure {
+    static CELL: Cell = Cell::new();
+    let mut arrays = Arrays::EMPTY;
+    let keep = |word: &CStr| Some(word.as_ptr().cast());
+    match Plan::new(program, &mut arrays, None, &CELL, keep) {
+        Some(plan) => {
+            let (step, errno) = child::become_program(&Plan {
+                has_handlers: true,
+                ..plan
+            });
+            Failure { step, errno }
+        }
+        None => Failure {
+            step: Step::Clone,
+            errno: Errno::E2BIG,
+        },
+    }
+}
 
 /// Starts programs. There is one, and it is PID 1's.
 pub struct Spawner {

@@ -74,6 +74,11 @@ fn be(role: &str, words: &[&str]) {
         }
         // Ends as each of the words says, a life each, and then stays.
         ("lives", _) => live(words),
+        // Takes a version back, or says that it did not.
+        ("back", [code]) => {
+            tell("back");
+            process::exit(code.parse().unwrap());
+        }
         // Ends at once for this many lives, and then stays.
         ("quick", [number]) => quick(number.parse().unwrap()),
         // Ends at once, for ever.

@@ -237,3 +237,44 @@ fn a_re_execution_forgets_no_failure() {
     is_halted(&room, &mut init, "no version to go back to");
     init.stop_with(0);
 }
+
+#[test]
+fn a_command_takes_a_version_back_once() {
+    for (code, why) in [
+        ("0", "again after it was taken back"),
+        ("3", "could not be taken back"),
+    ] {
+        let rest = format!("{TRIAL}rollback = [\"/host\", \"back\", \"{code}\"]\n");
+        let mut room = Room::with_host(&["dead"], &rest);
+        let mut init = Start::new(&room).spawn();
+
+        init.says("host: failed too often, taking it back");
+        assert_eq!(room.told.next(), "back");
+        if code != "0" {
+            let line = init.says("host: could not be taken back: ");
+            assert!(line.ends_with("exit 3"), "{line}");
+        }
+        is_halted(&room, &mut init, why);
+        init.stop_with(0);
+    }
+}
+
+#[test]
+fn a_command_that_hangs_is_killed_and_one_that_is_not_there_is_told() {
+    for (command, said) in [
+        (
+            "[\"/host\", \"stubborn\"]",
+            "host: took too long to take back, given up",
+        ),
+        ("[\"/nothing\"]", "host: could not be taken back: exit 2"),
+    ] {
+        let rest = format!("{TRIAL}rollback = {command}\nrollback-timeout = \"200ms\"\n");
+        let room = Room::with_host(&["dead"], &rest);
+        let mut init = Start::new(&room).spawn();
+
+        init.says(said);
+
+        is_halted(&room, &mut init, "could not be taken back");
+        init.stop_with(0);
+    }
+}

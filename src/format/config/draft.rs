@@ -125,6 +125,7 @@ impl<'t> Draft<'t> {
             Time::BackoffMax => self.host.backoff_max = time,
             Time::BackoffReset => self.host.backoff_reset = time,
             Time::HealthyAfter => self.host.healthy_after = time,
+            Time::RollbackTimeout => self.host.rollback_timeout = time,
             Time::Unmount => self.config.shutdown.unmount = time,
             Time::Sync => self.config.shutdown.sync = time,
         }

@@ -89,7 +89,7 @@ pub enum Kind {
     /// What a signal asks for.
     Asked(Asking),
     /// A program and its arguments.
-    Command,
+    Command(Program),
     /// How often something may fail.
     Limit,
     /// What follows when the host is halted.
@@ -110,6 +110,14 @@ pub enum Text {
     HostCurrent,
 }
 
+/// The fields that hold a program and its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "each is the key of its name")]
+pub enum Program {
+    Host,
+    Rollback,
+}
+
 /// The fields that hold a duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "each is the key of its name")]
@@ -120,6 +128,7 @@ pub enum Time {
     BackoffMax,
     BackoffReset,
     HealthyAfter,
+    RollbackTimeout,
     Unmount,
     Sync,
 }
@@ -198,7 +207,7 @@ keys! {
 
     Root "host" Table(Table::Host), "no host",
         "The program that the image exists for.", "{ command = [\"/bin/true\"] }";
-    Host "command" Command, "required",
+    Host "command" Command(Program::Host), "required",
         "The program by an absolute path, then its arguments.", "[\"/usr/bin/mesh-host\", \"run\"]";
     Host "environment" Table(Table::Environment), "no entries",
         "Its environment, each entry `NAME = \"value\"`; added to the built-in entries, and stronger.", "{ RUST_LOG = \"info\" }";
@@ -224,6 +233,10 @@ keys! {
         "Where its failures are kept over power cuts: a file (made when it is not there) or a partition of at least 8 KiB. Needs `start-limit`.", "\"/var/lib/host-init/record\"";
     Host "current" Path(Text::HostCurrent), "no versions",
         "The link to the version that runs, which is made to lead to the last healthy version when a new one fails. Needs `start-limit`.", "\"/var/lib/app/current\"";
+    Host "rollback" Command(Program::Rollback), "no command",
+        "A program that takes a new version back which fails, in place of the link; exit code 0 says that it did. Needs `start-limit`.", "[\"/usr/lib/app/rollback\"]";
+    Host "rollback-timeout" Timeout(Time::RollbackTimeout), "\"5min\"",
+        "How long that may take before it is killed; not zero. Needs `start-limit`.", "\"10min\"";
     Host "on-halt" OnHalt, "\"stay\"",
         "What follows when there is nothing left to try: `stay`, `reboot` (three times at most) or `poweroff`. Needs `start-limit`.", "\"reboot\"";
 
@@ -329,7 +342,7 @@ impl Kind {
             Self::Asked(_) => {
                 "\"ignore\", \"reload\", \"halt\", \"poweroff\", \"reboot\" or \"kexec\""
             }
-            Self::Command => "an array of 1 to 64 strings, an absolute path first",
+            Self::Command(_) => "an array of 1 to 64 strings, an absolute path first",
             Self::Limit => "a whole number from 0 to 1000",
             Self::OnHalt => "\"stay\", \"reboot\" or \"poweroff\"",
         }
@@ -351,7 +364,7 @@ impl Kind {
             Self::Output => "output",
             Self::StopSignal => "signal name",
             Self::Asked(_) => "request",
-            Self::Command => "array of strings",
+            Self::Command(_) => "array of strings",
             Self::Limit => "integer",
             Self::OnHalt => "ending",
         }

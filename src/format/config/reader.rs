@@ -184,7 +184,7 @@ impl<'s, 't, 'e> Reader<'s, 't, 'e> {
                 Some(_) => self.read_entries(cursor, inner, spot),
                 None => self.refuse_value(cursor, spot, spot.key.kind.expected()),
             }
-        } else if spot.key.kind == Kind::Command {
+        } else if let Kind::Command(_) = spot.key.kind {
             match cursor.next_if(EventKind::ArrayOpen) {
                 Some(_) => self.read_command(cursor, spot),
                 None => self.refuse_value(cursor, spot, spot.key.kind.expected()),

@@ -6,7 +6,7 @@ use toml_parser::{ParseError, Raw, Span};
 use crate::base::level::LEVELS;
 use crate::base::signal::Signal;
 use crate::format::config::error::{Path, Reason};
-use crate::format::config::keys::{ASKED, Kind, ON_HALT, OUTPUTS, Table, named};
+use crate::format::config::keys::{ASKED, Kind, ON_HALT, OUTPUTS, Program, Table, named};
 use crate::format::config::reader::{Reader, Spot};
 use crate::format::config::statement::Cursor;
 use crate::format::config::value::{self, Scalar};
@@ -45,7 +45,7 @@ impl Reader<'_, '_, '_> {
                 continue;
             };
             if let Some(scalar) = self.decode(event, path)
-                && let Err(expected) = self.add_word(scalar, is_first)
+                && let Err(expected) = self.add_word(spot.key.kind, scalar, is_first)
             {
                 self.refuse(event, path, expected);
             }
@@ -197,14 +197,14 @@ impl Reader<'_, '_, '_> {
             Kind::Hostname
             | Kind::Name(_)
             | Kind::Path(_)
-            | Kind::Command
+            | Kind::Command(_)
             | Kind::Table(_)
             | Kind::Tables(_) => return Err(expected),
         }
         Ok(())
     }
 
-    fn add_word(&mut self, scalar: Scalar, is_first: bool) -> Result<(), &'static str> {
+    fn add_word(&mut self, kind: Kind, scalar: Scalar, is_first: bool) -> Result<(), &'static str> {
         let text = self.arena.text().ok_or(NO_NUL)?;
         if scalar != Scalar::String {
             return Err("a string");
@@ -213,11 +213,12 @@ impl Reader<'_, '_, '_> {
             return Err("the program by an absolute path without \"..\"");
         }
         let word = self.arena.keep().ok_or(NO_NUL)?;
-        self.draft
-            .host
-            .command
-            .push(word)
-            .map_err(|_| "at most 64 words")
+        let host = &mut self.draft.host;
+        let words = match kind {
+            Kind::Command(Program::Rollback) => &mut host.rollback,
+            _ => &mut host.command,
+        };
+        words.push(word).map_err(|_| "at most 64 words")
     }
 }
 

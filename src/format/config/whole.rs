@@ -83,7 +83,14 @@ impl<'t> Reader<'_, 't, '_> {
         if self.draft.host.start_limit > 0 {
             return;
         }
-        for name in ["healthy-after", "record", "current", "on-halt"] {
+        for name in [
+            "healthy-after",
+            "record",
+            "current",
+            "rollback",
+            "rollback-timeout",
+            "on-halt",
+        ] {
             if let Some(at) = self.draft.place_of(Table::Host, name) {
                 self.refuse_whole(at, Table::Host, name, "start-limit above 0 beside it");
             }

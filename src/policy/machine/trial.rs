@@ -15,9 +15,6 @@ use crate::policy::trial::{Halt, Mark, OnHalt, Trial, Verdict, Version};
 /// How long the mark may take to be written when nothing waits for it but an ending.
 const KEEPING: Duration = Duration::from_secs(5);
 
-/// How long it may take to make another version current.
-const TAKING_BACK: Duration = Duration::from_secs(30);
-
 /// How long a person has to look before the machine restarts or powers off for a host
 /// that is halted.
 const LOOKING: Duration = Duration::from_secs(10);
@@ -98,7 +95,7 @@ impl Machine {
             Verdict::TakeBack => {
                 self.host.deny();
                 actions.push(Action::Report(Report::TakingBack));
-                self.employ(now, Task::TakeBack, TAKING_BACK, actions);
+                self.employ(now, Task::TakeBack, probation.take_back, actions);
             }
             Verdict::Halt(halt) => {
                 self.host.deny();

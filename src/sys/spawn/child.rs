@@ -165,7 +165,7 @@ pub(super) unsafe extern "C" fn run(plan: *const u8) -> ! {
 }
 
 /// Takes the steps in order; the one that failed, and why.
-fn become_program(plan: &Plan) -> (Step, Errno) {
+pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
     macro_rules! step {
         ($step:ident, $result:expr) => {
             if let Err(errno) = $result {
