@@ -2,7 +2,7 @@
 //!
 //! What is in `PATH` is used. A kernel and a static busybox are otherwise
 //! unpacked from Debian's packages below the target directory, which takes no
-//! root; QEMU, mkfs.ext4 and runc have libraries and are installed.
+//! root; QEMU, mkfs.ext4 and what runs containers have libraries and are installed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -26,10 +26,24 @@ pub fn mkfs_ext4() -> Result<PathBuf, Error> {
     installed("mkfs.ext4", "e2fsprogs")
 }
 
-/// runc, which starts containers, installed if it is not there.
-pub fn runc() -> Result<PathBuf, Error> {
-    installed("runc", "runc")
+/// A program that runs containers, installed if it is not there.
+pub fn program(name: &str) -> Result<PathBuf, Error> {
+    match CONTAINERS.iter().find(|(program, _)| *program == name) {
+        Some((program, package)) => installed(program, package),
+        None => Err(Error::new("find", name, "no package is known for it")),
+    }
 }
+
+/// Programs that run containers, and the packages that they are in.
+const CONTAINERS: [(&str, &str); 7] = [
+    ("bwrap", "bubblewrap"),
+    ("crun", "crun"),
+    ("lxc-start", "lxc"),
+    ("podman", "podman"),
+    ("runc", "runc"),
+    ("systemd-nspawn", "systemd-container"),
+    ("unshare", "util-linux"),
+];
 
 /// A busybox that needs no libraries, so that it runs in any image.
 pub fn busybox() -> Result<PathBuf, Error> {
@@ -162,6 +176,16 @@ mod tests {
     fn a_program_that_is_nowhere_is_not_found() {
         assert_eq!(find("no-such-program"), None);
         assert!(find("sh").is_some());
+    }
+
+    #[test]
+    fn a_program_without_a_package_is_said_to_have_none() {
+        let error = program("no-such-program").unwrap_err();
+
+        assert_eq!(
+            error.to_string(),
+            "boot: find no-such-program: no package is known for it"
+        );
     }
 
     #[test]
