@@ -151,6 +151,11 @@ impl Archive {
         }
     }
 
+    /// The time of every entry.
+    pub(crate) const fn time(&self) -> u32 {
+        self.mtime
+    }
+
     /// Where everything ends up.
     pub(crate) fn layout(&self) -> Result<Layout<'_>, Error> {
         Layout::new(&self.entries, &self.implied)

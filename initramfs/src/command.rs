@@ -2,18 +2,20 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::archive::{Archive, Written};
+use crate::archive::Archive;
 use crate::compression::Compression;
+use crate::container::Container;
 use crate::error::{Error, shown};
 use crate::init;
 use crate::manifest;
 use crate::options::{self, HELP, Request};
-use crate::order::Order;
+use crate::order::{Order, Output};
+use crate::replacement;
 
 /// What a command line that makes no sense ends with.
 const USAGE: u8 = 2;
@@ -54,50 +56,60 @@ fn perform(request: Request) -> Result<String, Error> {
 fn make(order: Order) -> Result<String, Error> {
     order.hold()?;
     let mtime = source_date_epoch()?;
-    let compression = order.compression.unwrap_or_default();
-    let output = match &order.output {
-        Some(path) => path.clone(),
-        None => init::target().join(format!("image.{}", compression.extension())),
-    };
+    let compression = order.compression;
+    let output = order.output.clone();
     let init = match &order.init {
         Some(path) => path.clone(),
         None => init::build()?,
     };
     let mut archive = order.recipe(init).archive()?;
     archive.mtime(mtime);
+    match output {
+        Some(Output::Container(folder)) => contain(&archive, &folder, compression),
+        Some(Output::Archive(path)) => save(&archive, Some(path), compression),
+        None => save(&archive, None, compression),
+    }
+}
 
-    let written = save(&archive, &output, compression)?;
+fn save(
+    archive: &Archive,
+    path: Option<PathBuf>,
+    compression: Option<Compression>,
+) -> Result<String, Error> {
+    let compression = compression.unwrap_or_default();
+    let path =
+        path.unwrap_or_else(|| init::target().join(format!("image.{}", compression.extension())));
 
-    let bytes = fs::metadata(&output)
-        .map_err(|error| Error::io("read", &output, &error))?
+    let written = replacement::write(&path, |file| archive.write_to(file, compression))
+        .map_err(|error| Error::io("write", &path, &error))?;
+
+    let bytes = fs::metadata(&path)
+        .map_err(|error| Error::io("read", &path, &error))?
         .len();
     let entries = written.entries;
-    let path = shown(&relative(&output));
+    let path = shown(&relative(&path));
     Ok(format!(
         "{path}: {bytes} bytes, {entries} entries; boot it: cargo boot --image {path}\n"
     ))
 }
 
-/// Writes beside the file and then puts it in its place: whoever boots it
-/// meanwhile has the old image or the new one.
-fn save(archive: &Archive, path: &Path, compression: Compression) -> Result<Written, Error> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
-    let write = || -> io::Result<Written> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let file = io::BufWriter::new(File::create(&partial)?);
-        let written = archive.write_to(file, compression)?;
-        fs::rename(&partial, path)?;
-        Ok(written)
-    };
-    write().map_err(|error| {
-        // What is left of it helps nobody; that it may not be there is fine.
-        let _ = fs::remove_file(&partial);
-        Error::io("write", path, &error)
-    })
+/// Packed unless somebody says otherwise: it is unpacked once, by programs that
+/// all know gzip.
+fn contain(
+    archive: &Archive,
+    folder: &Path,
+    compression: Option<Compression>,
+) -> Result<String, Error> {
+    let container = Container::new(archive, compression.unwrap_or(Compression::Gzip))?;
+
+    container.save(folder)?;
+
+    let bytes = container.bytes();
+    let entries = container.entries();
+    let path = shown(&relative(folder));
+    Ok(format!(
+        "{path}: {bytes} bytes, {entries} entries; run it: podman run --rm oci:{path}\n"
+    ))
 }
 
 /// The time of all entries: 0, or what `SOURCE_DATE_EPOCH` says, which is how

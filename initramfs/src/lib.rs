@@ -1,4 +1,4 @@
-//! Initramfs images: newc archives written without root, the same every time.
+//! Initramfs and container images, written without root, the same every time.
 //!
 //! An [`Archive`] is a set of paths and what is at each of them. Owners, device
 //! nodes and modes are numbers in a header, so nobody needs to be root to write
@@ -25,17 +25,24 @@
 //! A [`Recipe`] is a level above: a bootable image for one program, with the
 //! first process, the devices it needs and the program's shared libraries. The
 //! command `cargo image` is a [`Recipe`] read from options and a manifest.
+//!
+//! A [`Container`] is the same tree for a container's runtime: an image layout of
+//! the OCI, with the tree as its one layer.
 
 #![forbid(unsafe_code)]
 
 mod archive;
+mod blob;
 mod check;
 mod command;
 mod compression;
+mod container;
+mod documents;
 mod entry;
 mod error;
 mod furniture;
 mod init;
+mod layer;
 mod layout;
 mod libraries;
 mod loader;
@@ -47,6 +54,7 @@ mod path;
 mod places;
 mod program;
 mod recipe;
+mod replacement;
 mod root;
 mod spoken;
 mod tables;
@@ -55,6 +63,7 @@ mod tree;
 pub use archive::{Archive, Written};
 pub use command::run;
 pub use compression::{Compression, CompressionError};
+pub use container::Container;
 pub use entry::{DeviceKind, Entry, Mode, ModeError, Owner};
 pub use error::Error;
 pub use libraries::Libraries;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, shown};
 use crate::libraries::Libraries;
-use crate::order::Order;
+use crate::order::{Order, Output};
 use crate::tables::{DeviceTable, DirectoryTable, SymlinkTable, Tables};
 
 /// Reads a manifest. Paths of this machine in it start at its folder.
@@ -40,7 +40,7 @@ fn parse(text: &str, folder: &Path) -> Result<Order, String> {
             false => Libraries::Refuse,
         }),
         compression: tables.compress,
-        output: tables.output.map(from),
+        output: Output::only(tables.output.map(from), tables.oci.map(from))?,
         items,
     })
 }
@@ -134,7 +134,7 @@ mod tests {
             config: Some("folder/../config.toml".into()),
             libraries: Some(Libraries::Copy),
             compression: Some(Compression::Zstd),
-            output: Some("folder/image".into()),
+            output: Some(Output::Archive("folder/image".into())),
             items: vec![
                 Item {
                     mode: Mode::new(0o700),
@@ -167,6 +167,17 @@ mod tests {
     #[test]
     fn an_empty_manifest_says_nothing() {
         assert_eq!(parse("", Path::new("")).unwrap(), Order::default());
+    }
+
+    #[test]
+    fn a_container_image_is_written_instead_of_an_archive() {
+        let order = parse("oci = 'image'", Path::new("folder")).unwrap();
+
+        assert_eq!(order.output, Some(Output::Container("folder/image".into())));
+        assert_eq!(
+            reason("oci = 'image'\noutput = 'image.cpio'"),
+            "an image has either `output` or `oci`"
+        );
     }
 
     #[test]

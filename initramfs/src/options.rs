@@ -7,12 +7,12 @@ use lexopt::Arg;
 
 use crate::error::{Error, shown};
 use crate::libraries::Libraries;
-use crate::order::Order;
+use crate::order::{Order, Output};
 use crate::spoken::{Spoken, TWICE};
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
-Makes a bootable image of a program.
+Makes a bootable image of a program, or a container image.
 
 Usage: cargo image [options] [-- argument...]
 
@@ -28,9 +28,11 @@ Usage: cargo image [options] [-- argument...]
                          a char or block device
   --manifest FILE        read all of this from a file; options come on top
   --compress none|gzip|zstd
-                         how to pack the image; none unless given
+                         how to pack the image; none unless given, and gzip
+                         for a container image
   --output FILE          where to put it: target/image.cpio, or .cpio.gz or
                          .cpio.zst, unless given
+  --oci DIR              a container image instead: an OCI image layout
   --help                 print this and do nothing
   --version              print the version and do nothing
 
@@ -57,6 +59,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request
     let options: Vec<OsString> = words.by_ref().take_while(|word| word != "--").collect();
     let mut order = Order::default();
     let mut manifest = None;
+    let (mut archive, mut container) = (None, None);
     let mut parser = lexopt::Parser::from_args(options);
     while let Some(word) = parser.next().map_err(unreadable)? {
         let option = match word {
@@ -79,7 +82,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request
             Valued::Manifest => spoken.once(&mut manifest)?,
             Valued::Init => spoken.once(&mut order.init)?,
             Valued::Config => spoken.once(&mut order.config)?,
-            Valued::Output => spoken.once(&mut order.output)?,
+            Valued::Output => spoken.once(&mut archive)?,
+            Valued::Oci => spoken.once(&mut container)?,
             Valued::Host => {
                 let (source, path) = spoken.host()?;
                 order.host_path = path;
@@ -102,6 +106,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request
             Valued::Device => order.items.push(spoken.device()?),
         }
     }
+    order.output = Output::only(archive, container)
+        .map_err(|reason| Error::new("use", "--oci and --output", reason))?;
     for word in words {
         let word = word.into_string().map_err(|word| {
             let reason = "a configuration can only hold arguments in UTF-8";
@@ -125,12 +131,13 @@ enum Valued {
     Host,
     Init,
     Manifest,
+    Oci,
     Output,
     Symlink,
 }
 
 impl Valued {
-    const NAMES: [(&str, Self); 10] = [
+    const NAMES: [(&str, Self); 11] = [
         ("add", Self::Add),
         ("compress", Self::Compress),
         ("config", Self::Config),
@@ -139,6 +146,7 @@ impl Valued {
         ("host", Self::Host),
         ("init", Self::Init),
         ("manifest", Self::Manifest),
+        ("oci", Self::Oci),
         ("output", Self::Output),
         ("symlink", Self::Symlink),
     ];
@@ -219,6 +227,18 @@ mod tests {
     }
 
     #[test]
+    fn a_container_image_is_another_output() {
+        assert_eq!(
+            order(&["--oci", "a"]).output,
+            Some(Output::Container("a".into()))
+        );
+        assert_eq!(
+            order(&["--output", "a"]).output,
+            Some(Output::Archive("a".into()))
+        );
+    }
+
+    #[test]
     fn help_and_version_win_over_what_comes_after_them() {
         for words in [["--help", "--frob"], ["--help", "--host"]] {
             assert_eq!(parse(words.map(OsString::from)), Ok(Request::Help));
@@ -271,6 +291,10 @@ mod tests {
             (
                 &["--symlink", ":/a"],
                 "read --symlink :/a: it is TARGET:DST, and DST starts with /",
+            ),
+            (
+                &["--oci", "a", "--output", "b"],
+                "use --oci and --output: an image has either `output` or `oci`",
             ),
             (
                 &["--device", "/a:p:1:2"],

@@ -18,7 +18,7 @@ pub(crate) struct Order {
     pub(crate) config: Option<PathBuf>,
     pub(crate) libraries: Option<Libraries>,
     pub(crate) compression: Option<Compression>,
-    pub(crate) output: Option<PathBuf>,
+    pub(crate) output: Option<Output>,
     pub(crate) items: Vec<Item>,
 }
 
@@ -93,6 +93,30 @@ impl Order {
             config: self.config,
             libraries: self.libraries.unwrap_or_default(),
             items: self.items,
+        }
+    }
+}
+
+/// What to make, and where to put it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Output {
+    /// A file that a kernel unpacks.
+    Archive(PathBuf),
+    /// A folder that a container's runtime unpacks.
+    Container(PathBuf),
+}
+
+impl Output {
+    /// The one that was said. Both would be one image too many.
+    pub(crate) fn only(
+        archive: Option<PathBuf>,
+        container: Option<PathBuf>,
+    ) -> Result<Option<Self>, &'static str> {
+        match (archive, container) {
+            (None, None) => Ok(None),
+            (Some(path), None) => Ok(Some(Self::Archive(path))),
+            (None, Some(path)) => Ok(Some(Self::Container(path))),
+            (Some(_), Some(_)) => Err("an image has either `output` or `oci`"),
         }
     }
 }

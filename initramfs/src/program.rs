@@ -98,6 +98,17 @@ impl Object {
     }
 }
 
+impl Machine {
+    /// What container images call it; `None` for one that host-init is not for.
+    pub(crate) const fn architecture(self) -> Option<&'static str> {
+        match (self.number, self.class, self.order) {
+            (header::EM_X86_64, header::ELFCLASS64, header::ELFDATA2LSB) => Some("amd64"),
+            (header::EM_AARCH64, header::ELFCLASS64, header::ELFDATA2LSB) => Some("arm64"),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.number, self.class) {
@@ -166,5 +177,23 @@ mod tests {
         assert_eq!(machine(183, 2).to_string(), "aarch64");
         assert_eq!(machine(3, 1).to_string(), "i386");
         assert_eq!(machine(2, 1).to_string(), "machine 2");
+    }
+
+    #[test]
+    fn a_machine_of_containers_has_their_name() {
+        let architecture = |number, class, order| {
+            let machine = Machine {
+                number,
+                class,
+                order,
+            };
+            machine.architecture()
+        };
+
+        assert_eq!(architecture(62, 2, 1), Some("amd64"));
+        assert_eq!(architecture(183, 2, 1), Some("arm64"));
+        // x32, and an ARM of the highest byte first.
+        assert_eq!(architecture(62, 1, 1), None);
+        assert_eq!(architecture(183, 2, 2), None);
     }
 }

@@ -25,6 +25,7 @@ pub(crate) struct Tables {
     pub(crate) config: Option<PathBuf>,
     pub(crate) libraries: Option<bool>,
     pub(crate) output: Option<PathBuf>,
+    pub(crate) oci: Option<PathBuf>,
     #[serde(default)]
     pub(crate) directory: Vec<DirectoryTable>,
     #[serde(default)]

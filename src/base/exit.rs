@@ -77,13 +77,14 @@ steps! {
     Clone 1 219 "clone" "Making the process, in its control group.";
     Cgroup 2 219 "cgroup" "Moving it into its control group.";
     Session 3 220 "setsid" "A session of its own.";
-    Stdin 4 208 "stdin" "Opening its standard input.";
-    Stdout 5 209 "stdout" "Opening its standard output and error.";
-    Terminal 6 208 "terminal" "Making the console its controlling terminal.";
-    Limits 7 205 "limits" "Its limit of open files.";
-    Directory 8 200 "chdir" "Changing to its working directory.";
-    SignalMask 9 207 "signal-mask" "An empty signal mask.";
-    Exec 10 203 "exec" "Becoming the program.";
+    Stdin 4 208 "stdio" "Opening its standard descriptors.";
+    Terminal 5 208 "terminal" "Making the console its controlling terminal.";
+    Limits 6 205 "limits" "Its limit of open files.";
+    Group 7 216 "group" "Its group and supplementary groups.";
+    User 8 217 "user" "Its user.";
+    Directory 9 200 "chdir" "Changing to its working directory.";
+    SignalMask 10 207 "signal-mask" "Its signal mask and dispositions.";
+    Exec 11 203 "exec" "Becoming the program.";
 }
 
 impl Exit {
@@ -100,9 +101,10 @@ impl Exit {
                 | Step::Cgroup
                 | Step::Session
                 | Step::Stdin
-                | Step::Stdout
                 | Step::Terminal
                 | Step::Limits
+                | Step::Group
+                | Step::User
                 | Step::Directory
                 | Step::SignalMask => failure.step.code(),
             },

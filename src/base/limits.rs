@@ -44,3 +44,10 @@ pub const IMPATIENT_PRESSES: u8 = 7;
 
 /// See [`IMPATIENT_PRESSES`].
 pub const IMPATIENT_WINDOW: Duration = Duration::from_secs(2);
+
+/// Supplementary groups of a command's user. The most that people are in by far;
+/// the kernel's limit is 65,536.
+pub const GROUPS: usize = 64;
+
+/// Bytes of `/etc/passwd` and of `/etc/group`: some thousand users.
+pub const USERS_BYTES: usize = 256 * 1024;

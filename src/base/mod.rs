@@ -24,6 +24,7 @@
 
 pub mod errno;
 pub mod exit;
+pub mod job;
 pub mod level;
 pub mod limits;
 pub mod paths;

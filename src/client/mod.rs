@@ -13,19 +13,6 @@ use crate::sys::arguments::Arguments;
 use crate::sys::memory::Scratch;
 use crate::sys::{Result, files, power, stdio, task};
 
-/// What `--help` says.
-const HELP: &str = "\
-host-init: the first process of a minimal image
-
-  host-init check FILE...  say what is wrong with configs; exit 0 or 2
-  host-init --help         this
-  halt, poweroff, reboot   links to it: ask PID 1 for that
-  host-init --version      the version
-
-As PID 1 it boots the machine (init=, /init) or runs a container:
-  host-init [--config FILE]
-";
-
 /// Exit codes.
 mod code {
     /// All is well.
@@ -36,36 +23,27 @@ mod code {
     pub(super) const BAD: u8 = 2;
 }
 
+/// Whether the program is asked for something that is the client's, by its name or
+/// by the first word.
+pub fn is_asked(arguments: Arguments) -> bool {
+    let mut words = arguments.words().map(CStr::to_bytes);
+    let own = words.next().unwrap_or_default();
+    applet(own).is_some() || words.next().is_some_and(|word| VERBS.contains(&word))
+}
+
+/// The words that are the client's in the first place; behind `--` they are
+/// programs.
+const VERBS: [&[u8]; 1] = [b"check"];
+
 /// Does what the arguments ask for, and ends.
 pub fn main(arguments: Arguments) -> ! {
     let _ = stdio::repair();
     let own = arguments.words().next().map_or(&b""[..], CStr::to_bytes);
-    let mut words = arguments.words().skip(1);
-    if let Some((name, asked)) = applet(own) {
-        task::exit(ask(name, asked, words));
-    }
-    let code = match words.next().map(CStr::to_bytes) {
-        Some(b"check") => check(words),
-        Some(b"--help" | b"-h" | b"help") => print(1, HELP.as_bytes(), code::GOOD),
-        Some(b"--version" | b"-V" | b"version") => print(
-            1,
-            concat!("host-init ", env!("CARGO_PKG_VERSION"), "\n").as_bytes(),
-            code::GOOD,
-        ),
-        Some(word) => {
-            let _ = files::print(2, b"host-init: ");
-            let _ = files::print(2, word);
-            print(
-                2,
-                b": no such command; host-init --help lists them\n",
-                code::BAD,
-            )
-        }
-        None => print(
-            2,
-            b"host-init: not PID 1; host-init --help says more\n",
-            code::BAD,
-        ),
+    // Behind the name and the verb.
+    let words = arguments.words().skip(1);
+    let code = match applet(own) {
+        Some((name, asked)) => ask(name, asked, words),
+        None => check(words.skip(1)),
     };
     task::exit(code)
 }

@@ -46,5 +46,7 @@ pub mod json;
 pub mod line;
 pub mod mount_options;
 pub mod mountinfo;
+pub mod options;
+pub mod passwd;
 pub mod record;
 pub mod state;

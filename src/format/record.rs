@@ -105,9 +105,10 @@ pub const fn result(exit: Exit) -> &'static str {
             Step::Cgroup
             | Step::Session
             | Step::Stdin
-            | Step::Stdout
             | Step::Terminal
             | Step::Limits
+            | Step::Group
+            | Step::User
             | Step::Directory
             | Step::SignalMask
             | Step::Exec => "exit-code",

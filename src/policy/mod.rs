@@ -10,6 +10,8 @@
 //! - [`service`]: one service's life, from start to gone;
 //! - [`backoff`]: how long until the next start;
 //! - [`ending`]: the last steps of the machine, and how long each may take.
+//!
+//! [`entrypoint`] is a whole of its own: one command, forwarded to and waited for.
 
 #![forbid(unsafe_code)]
 #![deny(
@@ -38,6 +40,7 @@
 pub mod backoff;
 pub mod config;
 pub mod ending;
+pub mod entrypoint;
 pub mod event;
 pub mod machine;
 pub mod request;

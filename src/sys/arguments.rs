@@ -1,7 +1,11 @@
-//! What the kernel gave the program: its arguments and its environment.
+//! What the kernel gave the program, its arguments and its environment, and what
+//! another program is to be given of them.
 
-use core::ffi::CStr;
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
+
+use super::Result;
+use super::memory::{Plain, Scratch};
+use super::spawn::OwnPid;
 
 /// The words of the kernel's initial stack. Lives as long as the process.
 #[derive(Clone, Copy)]
@@ -41,17 +45,93 @@ impl Arguments {
     }
 
     /// The arguments; the first is the program's own name, if it was given one.
-    pub fn words(self) -> impl Iterator<Item = &'static CStr> {
+    pub fn words(self) -> impl Iterator<Item = &'static CStr> + Clone {
         strings(self.words)
     }
 
     /// The environment, each entry `NAME=value`.
-    pub fn environment(self) -> impl Iterator<Item = &'static CStr> {
+    pub fn environment(self) -> impl Iterator<Item = &'static CStr> + Clone {
         strings(self.environment)
+    }
+
+    /// The words from this one on, as another program's arguments; none when there
+    /// is no such word, or none before it.
+    pub fn rest(self, from: usize) -> Option<Rest> {
+        let words = self.words.get(from..).filter(|words| !words.is_empty())?;
+        (from > 0).then_some(Rest { words })
+    }
+
+    /// The environment as another program's.
+    pub fn inherited(self) -> Environment {
+        Environment(self.environment.as_ptr().cast())
     }
 }
 
-fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> {
+/// The last of this program's own arguments, which are another's.
+#[derive(Clone, Copy)]
+pub struct Rest {
+    /// In the kernel's array: a null pointer follows them, and a word that is
+    /// nobody's any more comes before them.
+    words: &'static [*const c_char],
+}
+
+impl Rest {
+    /// The first: what the program is called.
+    pub fn name(self) -> &'static CStr {
+        strings(self.words).next().unwrap_or_default()
+    }
+
+    /// The words for `execve(2)`.
+    pub(super) fn pointers(self) -> *const *const u8 {
+        self.words.as_ptr().cast()
+    }
+}
+
+/// An environment for `execve(2)`, which stays as long as this process does.
+#[derive(Clone, Copy)]
+pub struct Environment(*const *const u8);
+
+/// An entry that a program is given.
+#[derive(Clone, Copy)]
+pub enum Given {
+    /// These bytes, `NAME=value`.
+    Text(&'static CStr),
+    /// A variable with the program's own pid.
+    OwnPid(OwnPid),
+}
+
+// SAFETY: an address is a number; what it leads to is read by nobody but the kernel.
+unsafe impl Plain for *const u8 {}
+
+impl Environment {
+    /// An environment of these entries, of which there are at most `most`.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no memory for it.
+    pub fn new(most: usize, entries: impl Iterator<Item = Given>) -> Result<Self> {
+        let mut memory = Scratch::new((most + 1).saturating_mul(size_of::<*const u8>()))?;
+        let places = memory.slice_of::<*const u8>();
+        // The last place keeps its null pointer.
+        for (place, entry) in places.iter_mut().take(most).zip(entries) {
+            *place = match entry {
+                Given::Text(text) => text.as_ptr().cast(),
+                Given::OwnPid(text) => text.wanted(),
+            };
+        }
+        let first = places.as_ptr();
+        // It is for the life of the process.
+        core::mem::forget(memory);
+        Ok(Self(first))
+    }
+
+    /// The entries for `execve(2)`.
+    pub(super) const fn pointers(self) -> *const *const u8 {
+        self.0
+    }
+}
+
+fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> + Clone {
     pointers
         .iter()
         .filter(|pointer| !pointer.is_null())

@@ -71,14 +71,21 @@ pub(super) const SIGNAL_SET_BYTES: usize = 8;
 
 /// `rt_sigprocmask(2)` with `SIG_SETMASK`.
 pub(super) fn set_signal_mask(set: u64) -> Result<()> {
+    swap_signal_mask(set).map(drop)
+}
+
+/// [`set_signal_mask`], with the mask before.
+pub(super) fn swap_signal_mask(set: u64) -> Result<u64> {
+    let mut before = 0_u64;
     let words = [
         raw::SIG_SETMASK as usize,
         (&raw const set).addr(),
-        0,
+        (&raw mut before).addr(),
         SIGNAL_SET_BYTES,
         0,
         0,
     ];
-    // SAFETY: the kernel reads eight bytes of `set`.
-    unsafe { check(raw::__NR_rt_sigprocmask, words) }.map(drop)
+    // SAFETY: the kernel reads eight bytes of `set`, and writes eight.
+    unsafe { check(raw::__NR_rt_sigprocmask, words) }?;
+    Ok(before)
 }

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use linux_raw_sys::general as raw;
 
 use super::call::{ALL_SIGNALS, SIGNAL_SET_BYTES, check, set_signal_mask};
-use super::{Result, arch};
+use super::{Result, arch, signals};
 use crate::base::signal::Signal;
 
 /// The faults that a program can commit.
@@ -54,6 +54,15 @@ pub fn catch(handler: fn(number: i32) -> !) -> Result<()> {
         set_handler(signal)?;
     }
     unblock()
+}
+
+/// Gives the faults their default action again: for a child that shares memory
+/// with the process whose handlers they are.
+pub(super) fn forget() {
+    for signal in FAULTS {
+        // None can fail.
+        let _ = signals::set_action(signal.number(), 0);
+    }
 }
 
 /// Blocks all signals but those of faults: a fault whose signal is blocked is the

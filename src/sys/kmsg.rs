@@ -3,12 +3,12 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
-use rustix::event::{PollFd, Timespec};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::event::PollFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::IoSlice;
 
-use super::{Result, reason};
+use super::poll::timespec;
+use super::stdio;
 
 /// Where messages go. Never blocks on a reader.
 pub struct Sink {
@@ -52,7 +52,7 @@ impl Sink {
         if let Kmsg::Open(kmsg) = &self.kmsg
             // Without its end a record stays open for a continuation, and nobody
             // can read it before the next one.
-            && write_line(kmsg.as_fd(), record).is_ok()
+            && stdio::write_whole_line(kmsg.as_fd(), record).is_ok()
         {
             return;
         }
@@ -60,7 +60,7 @@ impl Sink {
         let text = record
             .get(start.map_or(0, |at| at + 1)..)
             .unwrap_or_default();
-        if write_stderr(text).is_err() {
+        if stdio::write_line(2, text).is_err() {
             write_console(text);
         }
     }
@@ -72,53 +72,17 @@ impl Default for Sink {
     }
 }
 
-/// Writes a line to standard error and waits for nobody: room for a byte, which
-/// is all that `poll(2)` tells of, is not room for a line.
-///
-/// By a descriptor of its own, since the mode of the one that was given is also
-/// that of everybody else who has it.
-fn write_stderr(text: &[u8]) -> Result<()> {
-    let flags = NOT_WAITING | OFlags::APPEND;
-    if let Ok(own) = rustix::fs::open(c"/proc/self/fd/2", flags, Mode::empty()) {
-        return write_line(own.as_fd(), text);
-    }
-    // A socket, or no /proc, or no right: the mode changes for this one write.
-    // SAFETY: `stdio::repair` made it valid before the first message, and
-    // nothing closes it.
-    let given = unsafe { BorrowedFd::borrow_raw(2) };
-    let mode = rustix::fs::fcntl_getfl(given).map_err(reason)?;
-    rustix::fs::fcntl_setfl(given, mode | OFlags::NONBLOCK).map_err(reason)?;
-    let result = write_line(given, text);
-    let _ = rustix::fs::fcntl_setfl(given, mode);
-    result
-}
-
 /// Writes to the console by a descriptor of its own, opened for this one write;
 /// a console that takes nothing gets nothing.
 fn write_console(text: &[u8]) {
-    if let Ok(console) = rustix::fs::open(c"/dev/console", NOT_WAITING, Mode::empty()) {
-        let _ = write_line(console.as_fd(), text);
+    if let Ok(console) = rustix::fs::open(c"/dev/console", stdio::NOT_WAITING, Mode::empty()) {
+        let _ = stdio::write_whole_line(console.as_fd(), text);
     }
-}
-
-/// How a place for one line is opened.
-const NOT_WAITING: OFlags = OFlags::WRONLY
-    .union(OFlags::CLOEXEC)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::NONBLOCK);
-
-fn write_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
-    let line = [IoSlice::new(text), IoSlice::new(b"\n")];
-    rustix::io::writev(fd, &line).map(drop).map_err(reason)
 }
 
 /// Waits at most `duration` with nothing to wait for: only for a process that
 /// has nothing else left to do.
 pub fn pause(duration: Duration) {
-    let time = Timespec {
-        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(duration.subsec_nanos()),
-    };
     let mut nothing: [PollFd<'_>; 0] = [];
-    let _ = rustix::event::poll(&mut nothing, Some(&time));
+    let _ = rustix::event::poll(&mut nothing, Some(&timespec(duration)));
 }

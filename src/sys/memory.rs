@@ -1,10 +1,12 @@
 //! Memory from the kernel: shared with forked children, or given back after use.
 
+use core::ffi::CStr;
 use core::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::{Result, reason};
+use crate::base::errno::Errno;
 
 /// Zeroed memory of this process alone, given back when it is dropped.
 pub struct Scratch {
@@ -45,6 +47,27 @@ impl Drop for Scratch {
         // SAFETY: the mapping is this value's, and every borrow of it has ended.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
+}
+
+/// A C string of these parts, for the life of the process.
+///
+/// # Errors
+///
+/// When the kernel has no room.
+pub fn kept(parts: &[&[u8]]) -> Result<&'static CStr> {
+    let length = parts.iter().map(|part| part.len()).sum::<usize>();
+    let mut memory = Scratch::new(length + 1)?;
+    let mut place = memory.bytes();
+    for part in parts {
+        let (head, rest) = place.split_at_mut(part.len());
+        head.copy_from_slice(part);
+        place = rest;
+    }
+    // SAFETY: the mapping has as many bytes, is never undone (it is forgotten), and
+    // nobody writes it any more.
+    let text = unsafe { core::slice::from_raw_parts(memory.start.as_ptr(), length + 1) };
+    core::mem::forget(memory);
+    CStr::from_bytes_until_nul(text).map_err(|_| Errno::EINVAL)
 }
 
 /// A value that borrows from memory which it brings along. The value itself is in

@@ -23,6 +23,7 @@ pub mod arguments;
 mod call;
 pub mod cgroup;
 pub mod clock;
+mod clone;
 pub mod fault;
 pub mod files;
 pub mod handover;
@@ -37,6 +38,7 @@ pub mod signals;
 pub mod spawn;
 pub mod stdio;
 pub mod task;
+pub mod terminal;
 
 use crate::base::errno::Errno;
 

@@ -74,6 +74,18 @@ impl Poll {
     }
 }
 
+/// Waits until one of two can be read, at most for `timeout` and for ever without
+/// one; which of them can. An interrupted wait is an empty one.
+pub fn wait_for_either(one: impl AsFd, other: impl AsFd, timeout: Option<Duration>) -> [bool; 2] {
+    let (one, other) = (one.as_fd(), other.as_fd());
+    let mut polled = [
+        PollFd::new(&one, PollFlags::IN),
+        PollFd::new(&other, PollFlags::IN),
+    ];
+    let _ = rustix::event::poll(&mut polled, timeout.map(timespec).as_ref());
+    polled.map(|polled| !polled.revents().is_empty())
+}
+
 /// Waits until `fd` can be read, at most for `timeout`; whether it can. For a
 /// process that has nothing else to wait for.
 pub fn wait_readable(fd: impl AsFd, timeout: Duration) -> bool {
@@ -85,7 +97,7 @@ pub fn wait_readable(fd: impl AsFd, timeout: Duration) -> bool {
     )
 }
 
-fn timespec(duration: Duration) -> Timespec {
+pub(super) fn timespec(duration: Duration) -> Timespec {
     Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(duration.subsec_nanos()),

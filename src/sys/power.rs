@@ -85,6 +85,24 @@ pub fn signal_group(group: u32, signal: Signal) -> Result<()> {
     }
 }
 
+/// Sends a signal to a process group; whether there is one with a process that
+/// may be sent it.
+pub fn reaches_group(group: u32, signal: Signal) -> bool {
+    let Some(group) = isize::try_from(group).ok().filter(|group| *group > 1) else {
+        return false;
+    };
+    let words = [
+        group.wrapping_neg().cast_unsigned(),
+        usize::from(signal.number()),
+        0,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: takes numbers.
+    unsafe { check(linux_raw_sys::general::__NR_kill, words) }.is_ok()
+}
+
 /// Sends a signal to the one process behind a descriptor; one that is gone is
 /// fine.
 ///
@@ -130,6 +148,52 @@ pub fn signal_init(signal: Signal) -> Result<()> {
     let words = [1, usize::from(signal.number()), 0, 0, 0, 0];
     // SAFETY: takes numbers.
     unsafe { check(linux_raw_sys::general::__NR_kill, words) }.map(drop)
+}
+
+/// Sends this process a signal, which takes effect at once: not one that is
+/// blocked.
+pub fn signal_self(signal: Signal) {
+    let pid = usize::try_from(rustix::process::getpid().as_raw_pid()).unwrap_or(0);
+    let words = [pid, usize::from(signal.number()), 0, 0, 0, 0];
+    // SAFETY: takes numbers.
+    let _ = unsafe { check(linux_raw_sys::general::__NR_kill, words) };
+}
+
+/// Has orphans of this process's descendants become its children, as they do of
+/// PID 1 (`PR_SET_CHILD_SUBREAPER`).
+///
+/// # Errors
+///
+/// Never on Linux as it is.
+pub fn adopt_orphans() -> Result<()> {
+    prctl(linux_raw_sys::prctl::PR_SET_CHILD_SUBREAPER, 1)
+}
+
+/// Has the kernel send this process a signal when its parent ends
+/// (`PR_SET_PDEATHSIG`).
+///
+/// # Errors
+///
+/// Never on Linux as it is.
+pub fn on_parent_death(signal: Signal) -> Result<()> {
+    let number = usize::from(signal.number());
+    prctl(linux_raw_sys::prctl::PR_SET_PDEATHSIG, number)
+}
+
+fn prctl(option: u32, value: usize) -> Result<()> {
+    let words = [option as usize, value, 0, 0, 0, 0];
+    // SAFETY: these options take a number.
+    unsafe { check(linux_raw_sys::general::__NR_prctl, words) }.map(drop)
+}
+
+/// Puts a child that has not executed a program into a process group of its own.
+///
+/// # Errors
+///
+/// `ESRCH` when it is no child of this process.
+pub fn give_group(child: u32) -> Result<()> {
+    let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+    rustix::process::setpgid(child, child).map_err(reason)
 }
 
 /// This process's pid, in its namespace.

@@ -21,24 +21,26 @@
 //!   5.16, can't start.
 
 mod child;
+mod launch;
+mod search;
+mod slot;
 
-use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
-use linux_raw_sys::general as raw;
-use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use static_assertions::const_assert_eq;
+use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use super::Result;
-use super::arch::clone3_into;
-use super::call::answered;
+use super::clone::{Child, Made, Stack, clone, clone3};
 use super::memory::{Zeroed, shared};
 use super::task::Board;
 use crate::base::errno::Errno;
-use crate::base::exit::{Failure, Step};
-use child::{Cell, Plan, WORDS_BYTES, Words, run};
+use crate::base::exit::Failure;
+use child::{Cell, Plan, run};
+use slot::{Arrays, SLOTS};
+
+pub use launch::{Command, Identity, Launched, OwnPid, launch};
+pub use slot::Slots;
 
 /// A program to start.
 #[derive(Clone, Copy)]
@@ -72,6 +74,8 @@ pub enum Stdio {
     Null,
     /// All three are the console, which is also its controlling terminal.
     Terminal,
+    /// All three as this process has them.
+    Inherited,
 }
 
 /// A process that was started.
@@ -88,14 +92,8 @@ pub struct Started {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(u8);
 
-/// Children that share memory at one time.
-const SLOTS: usize = 4;
-
 /// Children whose word can be kept at one time: all that PID 1 ever has.
 const CELLS: usize = 16;
-
-/// A child's stack. System calls and a few frames; a debug build needs the most.
-const STACK_BYTES: usize = 16 * 1024;
 
 /// What PID 1 and all of its children see, in one page.
 struct Common {
@@ -106,61 +104,41 @@ struct Common {
 // SAFETY: of integers, all zeros are a value.
 unsafe impl Zeroed for Common {}
 
-#[repr(align(16))]
-struct Slot {
-    stack: UnsafeCell<MaybeUninit<[u8; STACK_BYTES]>>,
-    plan: UnsafeCell<MaybeUninit<Plan>>,
-    words: UnsafeCell<Words>,
-}
-
-struct Slots([Slot; SLOTS]);
-
-// SAFETY: PID 1 has one thread, and it touches a slot only when the slot's cell
-// says that no child uses it.
-unsafe impl Sync for Slots {}
-
-static POOL: Slots = Slots(
-    [const {
-        Slot {
-            stack: UnsafeCell::new(MaybeUninit::uninit()),
-            plan: UnsafeCell::new(MaybeUninit::uninit()),
-            words: UnsafeCell::new(Words {
-                bytes: [0; WORDS_BYTES],
-                length: 0,
-            }),
-        }
-    }; SLOTS],
-);
-
-const_assert_eq!(size_of::<raw::clone_args>(), 88);
-
 /// Starts programs. There is one, and it is PID 1's.
 pub struct Spawner {
+    pool: Slots,
     common: &'static Common,
     /// Which cells have a ticket out.
     taken: u16,
     /// The cell of the child that each slot serves or served last.
     slots: [Option<u8>; SLOTS],
-    /// Whether the kernel can start a process in a control group (Linux 5.7).
-    starts_in_cgroup: bool,
+    way: Way,
+}
+
+/// What the kernel, or a filter before it, can do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    /// `clone(2)` only.
+    Plain,
+    /// `clone3(2)`.
+    Clone3,
+    /// And start a process in a control group (Linux 5.7).
+    Grouped,
 }
 
 impl Spawner {
     /// A spawner with nothing in flight.
     ///
-    /// # Safety
-    ///
-    /// Called once in the life of the process: the slots are one pool.
-    ///
     /// # Errors
     ///
     /// When the kernel has no memory for the cells.
-    pub unsafe fn new() -> Result<Self> {
+    pub fn new(pool: Slots) -> Result<Self> {
         Ok(Self {
             common: shared::<Common>()?,
             taken: 0,
             slots: [None; SLOTS],
-            starts_in_cgroup: true,
+            way: Way::Grouped,
+            pool,
         })
     }
 
@@ -190,45 +168,42 @@ impl Spawner {
     /// A ticket for a child of the life before, in which nothing failed.
     pub fn adopt(&mut self) -> Option<Ticket> {
         let ticket = self.take_ticket()?;
-        self.cell(ticket).failure.store(0, Ordering::Relaxed);
+        self.cell(ticket).clear();
         Some(ticket)
     }
 
     /// Whether some child has not become its program yet, nor failed.
     pub fn is_in_flight(&self) -> bool {
-        let cells = self.common.cells.iter();
+        let cells = &self.common.cells;
         cells
-            .into_iter()
+            .iter()
             .any(|cell| cell.in_flight.load(Ordering::Acquire) != 0)
     }
 
     /// What failed before the child became its program, if anything did. Gives
     /// the ticket back: asked once, after the child's end.
     pub fn failure(&mut self, ticket: Ticket) -> Option<Failure> {
-        let word = self.cell(ticket).failure.load(Ordering::Acquire);
         self.give_back(ticket);
-        let [low, high, step, _] = word.to_le_bytes();
-        Some(Failure {
-            step: Step::from_number(step)?,
-            errno: Errno::from_number(u16::from_le_bytes([low, high])),
-        })
+        self.cell(ticket).failure()
     }
 
     fn start(&mut self, ticket: Ticket, program: Program<'_>) -> Result<Started> {
         let cell = self.cell(ticket);
-        cell.failure.store(0, Ordering::Relaxed);
+        cell.clear();
         if let Some(index) = self.free_slot() {
-            let slot = &POOL.0[index];
+            let slot = self.pool.get(index);
             // SAFETY: no child uses the slot, and PID 1 has one thread.
             let words = unsafe { &mut *slot.words.get() };
+            // SAFETY: as above.
+            let arrays = unsafe { &mut *slot.arrays.get() };
             words.length = 0;
-            if let Some(plan) = Plan::new(&program, cell, |word| words.keep(word)) {
+            if let Some(plan) = Plan::new(&program, arrays, cell, |word| words.keep(word)) {
                 // SAFETY: as above.
                 let place = unsafe { &mut *slot.plan.get() };
                 let plan = place.write(plan);
                 self.slots[index] = Some(ticket.0);
                 cell.in_flight.store(1, Ordering::Relaxed);
-                let stack = slot.stack.get().cast::<u8>();
+                let stack = slot.stack(&cell.in_flight);
                 let started = self.clone(plan, program.cgroup, Some(stack), ticket);
                 if started.is_err() {
                     cell.in_flight.store(0, Ordering::Relaxed);
@@ -237,8 +212,9 @@ impl Spawner {
             }
         }
         // A fork has its own copy of the words as they are.
-        let mut plan =
-            Plan::new(&program, cell, |word| Some(word.as_ptr().cast())).ok_or(Errno::E2BIG)?;
+        let mut arrays = Arrays::EMPTY;
+        let keep = |word: &CStr| Some(word.as_ptr().cast());
+        let mut plan = Plan::new(&program, &mut arrays, cell, keep).ok_or(Errno::E2BIG)?;
         self.clone(&mut plan, program.cgroup, None, ticket)
     }
 
@@ -247,70 +223,44 @@ impl Spawner {
         &mut self,
         plan: &mut Plan,
         cgroup: Option<BorrowedFd<'_>>,
-        stack: Option<*mut u8>,
+        stack: Option<Stack>,
         ticket: Ticket,
     ) -> Result<Started> {
-        let mut pidfd: i32 = -1;
-        let mut flags = u64::from(raw::CLONE_PIDFD) | raw::CLONE_CLEAR_SIGHAND;
-        if stack.is_some() {
-            flags |= u64::from(raw::CLONE_VM | raw::CLONE_CHILD_CLEARTID);
-        }
-        let mut arguments = raw::clone_args {
-            flags,
-            pidfd: (&raw mut pidfd).addr() as u64,
-            child_tid: (&raw const plan.cell.in_flight).addr() as u64,
-            parent_tid: 0,
-            exit_signal: u64::from(raw::SIGCHLD),
-            stack: stack.map_or(0, |stack| stack.addr() as u64),
-            stack_size: stack.map_or(0, |_| STACK_BYTES as u64),
-            tls: 0,
-            set_tid: 0,
-            set_tid_size: 0,
-            cgroup: 0,
-        };
-        let pid = loop {
-            match cgroup {
-                Some(cgroup) if self.starts_in_cgroup => {
-                    arguments.flags |= raw::CLONE_INTO_CGROUP;
-                    arguments.cgroup = cgroup.as_raw_fd() as u64;
-                    plan.cgroup = -1;
-                }
-                Some(cgroup) => {
-                    arguments.flags &= !raw::CLONE_INTO_CGROUP;
-                    arguments.cgroup = 0;
-                    plan.cgroup = cgroup.as_raw_fd();
-                }
-                None => {}
-            }
-            // SAFETY: the arguments are a clone_args; the stack is a free slot's,
-            // and the plan stays until the slot is free again. A fork has its own
-            // copy of everything.
-            let answer = unsafe {
-                clone3_into(
-                    (&raw const arguments).cast(),
-                    size_of::<raw::clone_args>(),
-                    run,
-                    (&raw const *plan).cast(),
-                )
+        loop {
+            let way = self.way;
+            let starts_there = way == Way::Grouped;
+            plan.cgroup = match cgroup {
+                Some(cgroup) if !starts_there => cgroup.as_raw_fd(),
+                Some(_) | None => -1,
             };
-            match answered(answer) {
-                Ok(pid) => break pid,
+            plan.has_handlers = way == Way::Plain;
+            let child = Child {
+                stack,
+                run,
+                argument: (&raw const *plan).cast(),
+            };
+            let made = if way == Way::Plain {
+                // SAFETY: the stack is a free slot's, and the plan stays until the
+                // slot is free again. A fork has its own copy of everything.
+                unsafe { clone(&child) }
+            } else {
+                // SAFETY: as above.
+                unsafe { clone3(&child, cgroup.filter(|_| starts_there)) }
+            };
+            self.way = match made {
+                Ok(Made { pid, pidfd }) => return Ok(Started { pid, pidfd, ticket }),
+                // A filter that can't see the flags lets none through.
+                Err(Errno::ENOSYS | Errno::EPERM) if way > Way::Plain => Way::Plain,
                 // A kernel before 5.7 does not know the flag, and one without
                 // cgroup v2 does not know the directory.
                 Err(Errno::EINVAL | Errno::E2BIG | Errno::EBADF | Errno::EOPNOTSUPP)
-                    if self.starts_in_cgroup && cgroup.is_some() =>
+                    if starts_there && cgroup.is_some() =>
                 {
-                    self.starts_in_cgroup = false;
+                    Way::Clone3
                 }
                 Err(errno) => return Err(errno),
-            }
-        };
-        Ok(Started {
-            pid: u32::try_from(pid).unwrap_or(0),
-            // SAFETY: the kernel just made it for this process.
-            pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
-            ticket,
-        })
+            };
+        }
     }
 
     fn free_slot(&self) -> Option<usize> {

@@ -1,10 +1,11 @@
-//! Makes descriptors 0, 1 and 2 valid, whatever they were.
+//! Descriptors 0, 1 and 2: made valid, whatever they were, and written to.
 //!
 //! A program started with one of them closed would give the number to the next
 //! file it opens, and a stray message would go into that file.
 
-use rustix::fd::{AsRawFd, IntoRawFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::IoSlice;
 
 use super::{Result, reason};
 
@@ -48,6 +49,51 @@ fn flags() -> OFlags {
 fn is_open(number: i32) -> bool {
     // SAFETY: the descriptor is only asked for its flags; a closed one answers
     // EBADF.
-    let fd = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_getfd(fd).is_ok()
+}
+
+/// Writes a line to standard output or error and waits for nobody: room for a
+/// byte, which is all that `poll(2)` tells of, is not room for a line.
+///
+/// To anything but a file by a descriptor of its own, since the mode of the one
+/// that was given is also that of everybody else who has it.
+///
+/// # Errors
+///
+/// The kernel's reasons: `EAGAIN` when there is no room.
+pub fn write_line(number: i32, text: &[u8]) -> Result<()> {
+    // SAFETY: a closed one answers EBADF.
+    let given = unsafe { BorrowedFd::borrow_raw(number) };
+    let kind = rustix::fs::fstat(given).map_err(reason)?.st_mode;
+    if FileType::from_raw_mode(kind) == FileType::RegularFile {
+        // It has a position, which those who have the descriptor share.
+        return write_whole_line(given, text);
+    }
+    let path = if number == 1 {
+        c"/proc/self/fd/1"
+    } else {
+        c"/proc/self/fd/2"
+    };
+    if let Ok(own) = rustix::fs::open(path, NOT_WAITING, Mode::empty()) {
+        return write_whole_line(own.as_fd(), text);
+    }
+    // A socket, or no /proc, or no right: the mode changes for this one write.
+    let mode = rustix::fs::fcntl_getfl(given).map_err(reason)?;
+    rustix::fs::fcntl_setfl(given, mode | OFlags::NONBLOCK).map_err(reason)?;
+    let result = write_whole_line(given, text);
+    let _ = rustix::fs::fcntl_setfl(given, mode);
+    result
+}
+
+/// How a place for one line is opened.
+pub(super) const NOT_WAITING: OFlags = OFlags::WRONLY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::NONBLOCK);
+
+/// Writes a line in one call.
+pub(super) fn write_whole_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
+    let line = [IoSlice::new(text), IoSlice::new(b"\n")];
+    rustix::io::writev(fd, &line).map(drop).map_err(reason)
 }

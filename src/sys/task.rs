@@ -6,12 +6,11 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use linux_raw_sys::general as raw;
-use rustix::fd::{FromRawFd, OwnedFd};
+use rustix::fd::OwnedFd;
 
 use super::Result;
-use super::arch::clone3_into;
-use super::call::{answered, exit_group};
+use super::call::exit_group;
+use super::clone::{Child, Made, clone};
 
 /// What a child says of its progress; seen by PID 1 at any time.
 pub struct Board(AtomicU32);
@@ -47,41 +46,20 @@ pub struct Forked {
 /// When there is no process: the kernel's limits.
 pub fn fork(mut work: impl FnMut() -> u8) -> Result<Forked> {
     let mut work: &mut dyn FnMut() -> u8 = &mut work;
-    let mut pidfd: i32 = -1;
-    let arguments = raw::clone_args {
-        flags: u64::from(raw::CLONE_PIDFD),
-        pidfd: (&raw mut pidfd).addr() as u64,
-        child_tid: 0,
-        parent_tid: 0,
-        exit_signal: u64::from(raw::SIGCHLD),
-        stack: 0,
-        stack_size: 0,
-        tls: 0,
-        set_tid: 0,
-        set_tid_size: 0,
-        cgroup: 0,
+    let child = Child {
+        stack: None,
+        run,
+        argument: (&raw mut work).cast_const().cast(),
     };
     // SAFETY: the child is a fork: it has its own copy of the stack, and of
     // `work` on it.
-    let answer = unsafe {
-        clone3_into(
-            (&raw const arguments).cast(),
-            size_of::<raw::clone_args>(),
-            run,
-            (&raw mut work).cast_const().cast(),
-        )
-    };
-    let pid = answered(answer)?;
-    Ok(Forked {
-        pid: u32::try_from(pid).unwrap_or(0),
-        // SAFETY: the kernel just made it for this process.
-        pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) },
-    })
+    let Made { pid, pidfd } = unsafe { clone(&child) }?;
+    Ok(Forked { pid, pidfd })
 }
 
 /// # Safety
 ///
-/// Called by `clone3_into` with a `&mut dyn FnMut() -> u8`.
+/// Called by [`clone`] with a `&mut dyn FnMut() -> u8`.
 unsafe extern "C" fn run(work: *const u8) -> ! {
     // SAFETY: `fork` passes the address of such a reference, which is this
     // process's own copy.

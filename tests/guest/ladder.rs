@@ -60,7 +60,9 @@ fn a_host_and_what_it_leaves_are_ended_in_turn_and_in_time() {
 
     // What is deaf is killed with it, at the same moment.
     machine.line("host: up");
-    machine.ask("(trap '' TERM; while :; do sleep 1; done) & true");
+    machine.ask(
+        "(trap '' TERM; : >/run/deaf; while :; do sleep 1; done) & until [ -e /run/deaf ]; do usleep 1000; done",
+    );
     machine.signal("TERM");
     let asked = machine.line("host-init: rebooting");
     machine.line("host-init: host: killed by TERM");

@@ -81,7 +81,10 @@ impl Session {
             )
             .unwrap_or_else(|error| fail(&error));
         let answer = heard.split_once(&begin).map_or("", |(_, answer)| answer);
-        answer.trim_end_matches(&end).trim_end().to_owned()
+        answer
+            .trim_end_matches(&end)
+            .trim_end_matches('\n')
+            .to_owned()
     }
 
     /// Has the shell send PID 1 a signal.

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 
-use crate::init::Init;
+use crate::init::{End, Init};
 use crate::lines::eventually;
 use crate::room::Room;
 use crate::start::{Refused, Signals, Start};
@@ -177,20 +177,30 @@ fn the_config_is_the_one_that_is_named() {
 #[test]
 fn without_a_config_it_says_so_and_waits_to_be_stopped() {
     let room = Room::new("");
-    for words in [
-        &[c"/init", c"--config", c"/tmp/none.toml"][..],
-        // The option without its argument names no other file.
-        &[c"/init", c"--config"],
-    ] {
-        fs::remove_file(room.path().join("etc/host-init.toml")).ok();
-        let mut init = Start::new(&room).arguments(words).spawn();
+    fs::remove_file(room.path().join("etc/host-init.toml")).unwrap();
+    let words = [c"/init", c"--config", c"/tmp/none.toml"];
+    let mut init = Start::new(&room).arguments(&words).spawn();
 
-        let line = init.says("read ");
+    let line = init.says("read ");
 
-        assert!(line.starts_with("host-init: read /"), "{line}");
-        assert!(line.ends_with(": no such file or directory"), "{line}");
-        init.stop_with(0);
-    }
+    assert_eq!(
+        line,
+        "host-init: read /tmp/none.toml: no such file or directory"
+    );
+    init.stop_with(0);
+}
+
+#[test]
+fn a_bad_command_line_is_the_end() {
+    let room = Room::new("");
+    let words = [c"/init", c"--config"];
+    let mut init = Start::new(&room).arguments(&words).spawn();
+
+    assert_eq!(
+        init.says("--config"),
+        "host-init: option requires an argument '--config'; host-init --help lists the options"
+    );
+    assert_eq!(init.end(), End::Code(254));
 }
 
 #[test]

@@ -25,7 +25,7 @@ struct Room {
     may_be_unsafe: bool,
 }
 
-const ROOMS: [Room; 7] = [
+const ROOMS: [Room; 8] = [
     Room {
         name: "base",
         rooms: &[],
@@ -57,6 +57,12 @@ const ROOMS: [Room; 7] = [
         may_be_unsafe: false,
     },
     Room {
+        name: "entrypoint",
+        rooms: &["base", "policy", "format", "sys"],
+        crates: &["heapless"],
+        may_be_unsafe: false,
+    },
+    Room {
         name: "client",
         rooms: &["base", "policy", "format", "sys"],
         crates: &["heapless"],
@@ -64,7 +70,15 @@ const ROOMS: [Room; 7] = [
     },
     Room {
         name: "bin",
-        rooms: &["base", "policy", "format", "sys", "pid1", "client"],
+        rooms: &[
+            "base",
+            "policy",
+            "format",
+            "sys",
+            "pid1",
+            "entrypoint",
+            "client",
+        ],
         crates: &["host_init"],
         may_be_unsafe: true,
     },

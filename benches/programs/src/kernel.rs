@@ -4,7 +4,7 @@
 
 use core::ffi::CStr;
 
-use host_init::sys::arch::{clone3_into, syscall};
+use host_init::sys::arch::{clone_into, syscall};
 use linux_raw_sys::general as raw;
 
 /// `AT_FDCWD`: paths from the working directory.
@@ -264,10 +264,17 @@ pub fn spawn(path: &'static CStr, flags: u32, pidfd: &mut i32) -> isize {
         cgroup: 0,
     };
     let size = size_of::<raw::clone_args>();
-    let address = core::ptr::from_ref(&arguments).cast();
+    let words = [core::ptr::from_ref(&arguments).addr(), size, 0, 0, 0];
     // SAFETY: without a stack of its own the child goes on below ours, and we do
     // not run until it has let go of it (`CLONE_VFORK`).
-    unsafe { clone3_into(address, size, become_program, path.as_ptr().cast()) }
+    unsafe {
+        clone_into(
+            raw::__NR_clone3,
+            words,
+            become_program,
+            path.as_ptr().cast(),
+        )
+    }
 }
 
 unsafe extern "C" fn become_program(path: *const u8) -> ! {

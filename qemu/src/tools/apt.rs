@@ -150,7 +150,7 @@ fn need(program: &str, verb: &'static str, package: &str) -> Result<(), Error> {
         Some(_) => Ok(()),
         None => {
             let reason = format!(
-                "this is not Debian (no {program}): put qemu-system-x86_64, mkfs.ext4 and a \
+                "this is not Debian (no {program}): put qemu-system-x86_64, mkfs.ext4, runc and a \
                  static busybox into PATH, and set HOST_INIT_KERNEL to a kernel with serial \
                  console, devtmpfs, NVMe and ext4 built in"
             );

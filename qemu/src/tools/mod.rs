@@ -1,8 +1,8 @@
-//! The programs and files that booting needs: found, or brought.
+//! The programs and files that booting and its tests need: found, or brought.
 //!
 //! What is in `PATH` is used. A kernel and a static busybox are otherwise
 //! unpacked from Debian's packages below the target directory, which takes no
-//! root; QEMU and mkfs.ext4 have libraries and are installed.
+//! root; QEMU, mkfs.ext4 and runc have libraries and are installed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,11 @@ pub fn qemu() -> Result<PathBuf, Error> {
 /// mkfs.ext4, installed if it is not there.
 pub fn mkfs_ext4() -> Result<PathBuf, Error> {
     installed("mkfs.ext4", "e2fsprogs")
+}
+
+/// runc, which starts containers, installed if it is not there.
+pub fn runc() -> Result<PathBuf, Error> {
+    installed("runc", "runc")
 }
 
 /// A busybox that needs no libraries, so that it runs in any image.

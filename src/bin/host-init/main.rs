@@ -9,10 +9,12 @@ mod memory;
 
 use core::panic::PanicInfo;
 
+use host_init::entrypoint::Given;
+use host_init::format::options::persona;
 use host_init::sys::arguments::Arguments;
-use host_init::sys::spawn::Spawner;
-use host_init::sys::{power, task};
-use host_init::{client, pid1};
+use host_init::sys::spawn::{Slots, Spawner};
+use host_init::sys::{power, signals, task};
+use host_init::{client, entrypoint, pid1};
 
 host_init::entry!(main);
 
@@ -22,13 +24,32 @@ host_init::entry!(main);
 ///
 /// Called once, by `_start`, with the initial stack pointer.
 unsafe extern "C" fn main(stack: *const usize) -> ! {
+    // The first thing: a signal that comes from now on waits for whoever it is for.
+    let mask = signals::block_all().unwrap_or(0);
     // SAFETY: `_start` hands over what the kernel gave it.
     let arguments = unsafe { Arguments::new(stack) };
-    if !power::is_init() {
-        client::main(arguments);
-    }
     // SAFETY: this is the only call in the life of the process.
-    match unsafe { Spawner::new() } {
+    let mut slots = unsafe { Slots::take() };
+    let is_init = power::is_init();
+    let own = arguments.words().next().unwrap_or_default();
+    let persona = persona::by_name(own.to_bytes());
+    // The kernel hands words of its command line to the machine's first process,
+    // and they mean nothing.
+    let is_machine = is_init && persona.is_own() && power::take_ctrl_alt_del().is_ok();
+    if !is_machine {
+        if persona.is_own() && client::is_asked(arguments) {
+            let _ = signals::set_mask(mask);
+            client::main(arguments);
+        }
+        slots = entrypoint::main(Given {
+            arguments,
+            persona,
+            mask,
+            slots,
+            is_init,
+        });
+    }
+    match Spawner::new(slots) {
         Ok(spawner) => pid1::main(arguments, spawner),
         Err(_) => task::exit(pid1::emergency::CODE),
     }

@@ -28,21 +28,23 @@ pub unsafe fn syscall(number: u32, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Makes a process by `clone3(2)`, which runs `child(argument)` and nothing else;
-/// in the caller, the child's pid or `-errno`.
+/// Makes a process by the system call `number`, `clone(2)` or `clone3(2)`, which
+/// runs `child(argument)` and nothing else; in the caller, the child's pid or
+/// `-errno`.
 ///
 /// # Safety
 ///
-/// `arguments` points to a `struct clone_args` of `size` bytes. When it shares
-/// memory, its stack is the child's alone until the child is gone or has become
-/// another program, and so is what `argument` points to.
+/// As the call itself. When the child shares memory, its stack is the child's alone
+/// until the child is gone or has become another program, and so is what
+/// `argument` points to.
 #[inline]
-pub unsafe fn clone3_into(
-    arguments: *const u8,
-    size: usize,
+pub unsafe fn clone_into(
+    number: u32,
+    arguments: [usize; 5],
     child: unsafe extern "C" fn(*const u8) -> !,
     argument: *const u8,
 ) -> isize {
+    let [a, b, c, d, e] = arguments;
     let result;
     // SAFETY: the caller answers for the stack. The child never comes back here:
     // it starts with the same registers, and calls `child` on its own stack.
@@ -51,18 +53,32 @@ pub unsafe fn clone3_into(
             "svc 0",
             "cbnz x0, 2f",
             "mov x29, xzr",
-            "mov x0, x2",
-            "blr x3",
+            "mov x0, x5",
+            "blr x6",
             "brk #1",
             "2:",
-            in("x8") linux_raw_sys::general::__NR_clone3 as usize,
-            inlateout("x0") arguments as isize => result,
-            in("x1") size,
-            in("x2") argument,
-            in("x3") child,
+            in("x8") number as usize,
+            inlateout("x0") a as isize => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            in("x4") e,
+            in("x5") argument,
+            in("x6") child,
         );
     }
     result
+}
+
+/// The arguments of `clone(2)` in this processor's order: flags, the end of the
+/// stack, where the caller and where the child find a number.
+pub const fn clone_arguments(
+    flags: usize,
+    stack: usize,
+    parent: usize,
+    child: usize,
+) -> [usize; 5] {
+    [flags, stack, parent, 0, child]
 }
 
 /// Where a signal handler returns to: `rt_sigreturn(2)`.

@@ -8,9 +8,13 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{clone3_into, copy_backward, copy_forward, fill, restore, syscall};
+pub use aarch64::{
+    clone_arguments, clone_into, copy_backward, copy_forward, fill, restore, syscall,
+};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{clone3_into, copy_backward, copy_forward, fill, restore, syscall};
+pub use x86_64::{
+    clone_arguments, clone_into, copy_backward, copy_forward, fill, restore, syscall,
+};
 
 /// Defines `_start`, the program's first instruction: it hands the kernel's
 /// initial stack (`argc`, `argv`, 0, `envp`, 0, `auxv`) to `$main`, which must be

@@ -30,21 +30,23 @@ pub unsafe fn syscall(number: u32, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Makes a process by `clone3(2)`, which runs `child(argument)` and nothing else;
-/// in the caller, the child's pid or `-errno`.
+/// Makes a process by the system call `number`, `clone(2)` or `clone3(2)`, which
+/// runs `child(argument)` and nothing else; in the caller, the child's pid or
+/// `-errno`.
 ///
 /// # Safety
 ///
-/// `arguments` points to a `struct clone_args` of `size` bytes. When it shares
-/// memory, its stack is the child's alone until the child is gone or has become
-/// another program, and so is what `argument` points to.
+/// As the call itself. When the child shares memory, its stack is the child's alone
+/// until the child is gone or has become another program, and so is what
+/// `argument` points to.
 #[inline]
-pub unsafe fn clone3_into(
-    arguments: *const u8,
-    size: usize,
+pub unsafe fn clone_into(
+    number: u32,
+    arguments: [usize; 5],
     child: unsafe extern "C" fn(*const u8) -> !,
     argument: *const u8,
 ) -> isize {
+    let [a, b, c, d, e] = arguments;
     let result;
     // SAFETY: the caller answers for the stack. The child never comes back here:
     // it starts with the same registers, and calls `child` on its own stack.
@@ -55,20 +57,34 @@ pub unsafe fn clone3_into(
             "jnz 2f",
             "xor ebp, ebp",
             "and rsp, -16",
-            "mov rdi, r8",
-            "call r9",
+            "mov rdi, r12",
+            "call r13",
             "ud2",
             "2:",
-            inlateout("rax") linux_raw_sys::general::__NR_clone3 as isize => result,
-            in("rdi") arguments,
-            in("rsi") size,
-            in("r8") argument,
-            in("r9") child,
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r12") argument,
+            in("r13") child,
             lateout("rcx") _,
             lateout("r11") _,
         );
     }
     result
+}
+
+/// The arguments of `clone(2)` in this processor's order: flags, the end of the
+/// stack, where the caller and where the child find a number.
+pub const fn clone_arguments(
+    flags: usize,
+    stack: usize,
+    parent: usize,
+    child: usize,
+) -> [usize; 5] {
+    [flags, stack, parent, child, 0]
 }
 
 /// Where a signal handler returns to: `rt_sigreturn(2)`.

@@ -9,91 +9,132 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
-use super::{Program, Stdio};
+use super::launch::{Identity, OwnPid};
+use super::slot::Arrays;
+use super::{Program, Stdio, search};
 use crate::base::errno::Errno;
-use crate::base::exit::Step;
-use crate::base::limits;
+use crate::base::exit::{Failure, Step};
+use crate::base::job::Job;
 use crate::sys::call::{execve, exit_group, set_signal_mask};
-use crate::sys::{Result, files, reason};
-
-/// Bytes of the words that a slot holds; a program with more is forked.
-pub(super) const WORDS_BYTES: usize = 4 * 1024;
+use crate::sys::{Result, fault, files, reason, signals, terminal};
 
 /// What the child and PID 1 both see, also when the child is a fork.
 pub(super) struct Cell {
     /// Not 0 while the child still shares the memory; the kernel clears it.
     pub(super) in_flight: AtomicU32,
     /// 0, or the step and errno of what failed: `step << 16 | errno`.
-    pub(super) failure: AtomicU32,
+    failure: AtomicU32,
+}
+
+impl Cell {
+    pub(super) const fn new() -> Self {
+        Self {
+            in_flight: AtomicU32::new(0),
+            failure: AtomicU32::new(0),
+        }
+    }
+
+    /// Nothing has failed.
+    pub(super) fn clear(&self) {
+        self.failure.store(0, Ordering::Relaxed);
+    }
+
+    /// What failed, if anything did.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let word = self.failure.load(Ordering::Acquire);
+        let [low, high, step, _] = word.to_le_bytes();
+        Some(Failure {
+            step: Step::from_number(step)?,
+            errno: Errno::from_number(u16::from_le_bytes([low, high])),
+        })
+    }
 }
 
 /// What a child needs, read only by it once it runs.
 pub(super) struct Plan {
-    pub(super) arguments: [*const u8; limits::WORDS + 1],
-    pub(super) environment: [*const u8; limits::ENVIRONMENT + 1],
+    pub(super) exec: Exec,
+    pub(super) environment: *const *const u8,
+    /// Null for the one that it finds itself in.
     pub(super) directory: *const u8,
     pub(super) stdio: Stdio,
+    pub(super) job: Job,
+    /// Whether standard input is a terminal, which is to be the program's.
+    pub(super) has_terminal: bool,
+    pub(super) identity: Option<Identity>,
     /// A control group to move into, when the kernel could not start it there.
     pub(super) cgroup: i32,
     pub(super) oom_score: Option<&'static [u8]>,
     pub(super) open_files: Option<u64>,
+    /// The signal mask that the program gets.
+    pub(super) mask: u64,
+    /// Whether the program ignores its children's ends.
+    pub(super) ignores_children: bool,
+    /// Whether PID 1's handlers of faults are the child's as well so far.
+    pub(super) has_handlers: bool,
     pub(super) cell: &'static Cell,
 }
 
-/// The words of a program, copied so that they are the child's own.
-pub(super) struct Words {
-    pub(super) bytes: [u8; WORDS_BYTES],
-    pub(super) length: usize,
+/// How the child becomes its program.
+#[derive(Clone, Copy)]
+pub(super) enum Exec {
+    /// The first word is a path.
+    Path(*const *const u8),
+    /// The first word is looked for in these directories, with colons between
+    /// them. The word before the first is free.
+    Search(*const *const u8, *const u8),
 }
 
 impl Plan {
-    /// A plan whose words `keep` makes last; none when they do not.
+    /// A plan for a service whose words `keep` makes last; none when they do not.
     pub(super) fn new(
         program: &Program<'_>,
+        arrays: &mut Arrays,
         cell: &'static Cell,
         mut keep: impl FnMut(&CStr) -> Option<*const u8>,
     ) -> Option<Self> {
         Some(Self {
-            arguments: pointers(program.arguments, &mut keep)?,
-            environment: pointers(program.environment, &mut keep)?,
+            exec: Exec::Path(pointers(
+                &mut arrays.arguments,
+                program.arguments,
+                &mut keep,
+            )?),
+            environment: pointers(&mut arrays.environment, program.environment, &mut keep)?,
             directory: keep(program.directory)?,
             stdio: program.stdio,
+            job: Job::Session,
+            has_terminal: program.stdio == Stdio::Terminal,
+            identity: None,
             cgroup: -1,
             oom_score: program.oom_score,
             open_files: program.open_files,
+            mask: 0,
+            ignores_children: false,
+            has_handlers: false,
             cell,
         })
     }
 }
 
-impl Words {
-    pub(super) fn keep(&mut self, word: &CStr) -> Option<*const u8> {
-        let bytes = word.to_bytes_with_nul();
-        let end = self.length.checked_add(bytes.len())?;
-        let place = self.bytes.get_mut(self.length..end)?;
-        place.copy_from_slice(bytes);
-        self.length = end;
-        Some(place.as_ptr())
-    }
-}
-
 /// The strings' addresses and a null pointer behind the last.
-fn pointers<const N: usize>(
+fn pointers(
+    array: &mut [*const u8],
     strings: &[&CStr],
-    keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
-) -> Option<[*const u8; N]> {
-    let mut pointers = [core::ptr::null(); N];
-    for (place, string) in pointers.iter_mut().take(N - 1).zip(strings) {
+    mut keep: impl FnMut(&CStr) -> Option<*const u8>,
+) -> Option<*const *const u8> {
+    let (end, places) = array.split_last_mut()?;
+    let left = strings.len().min(places.len());
+    for (place, string) in places.iter_mut().zip(strings) {
         *place = keep(string)?;
     }
-    Some(pointers)
+    *places.get_mut(left).unwrap_or(end) = core::ptr::null();
+    Some(array.as_ptr())
 }
 
 /// The child's whole life before the program's.
 ///
 /// # Safety
 ///
-/// Called by `clone3_into` with a [`Plan`].
+/// Called by a clone with a [`Plan`].
 pub(super) unsafe extern "C" fn run(plan: *const u8) -> ! {
     // SAFETY: the spawner passes a plan that stays.
     let plan = unsafe { &*plan.cast::<Plan>() };
@@ -112,16 +153,18 @@ fn become_program(plan: &Plan) -> (Step, Errno) {
             }
         };
     }
+    if plan.has_handlers {
+        fault::forget();
+    }
     step!(Cgroup, enter_cgroup(plan.cgroup));
-    step!(Session, rustix::process::setsid().map(drop).map_err(reason));
+    step!(Session, begin_job(plan.job));
     step!(Stdin, set_stdio(plan.stdio));
-    if plan.stdio == Stdio::Terminal {
-        // SAFETY: `set_stdio` made it valid.
-        let terminal = unsafe { BorrowedFd::borrow_raw(0) };
-        step!(
-            Terminal,
-            rustix::process::ioctl_tiocsctty(terminal).map_err(reason)
-        );
+    if plan.has_terminal {
+        match take_terminal(plan.job) {
+            // What was given need not be its to have.
+            Err(_) if plan.stdio == Stdio::Inherited => {}
+            taken => step!(Terminal, taken),
+        }
     }
     // Not worth the program's life: an unprivileged container may not set it.
     if let Some(score) = plan.oom_score {
@@ -130,14 +173,34 @@ fn become_program(plan: &Plan) -> (Step, Errno) {
     if let Some(soft) = plan.open_files {
         step!(Limits, limit_open_files(soft));
     }
-    // SAFETY: the plan's strings are C strings that stay.
-    let directory = unsafe { CStr::from_ptr(plan.directory.cast()) };
-    step!(Directory, rustix::process::chdir(directory).map_err(reason));
-    step!(SignalMask, set_signal_mask(0));
-    // SAFETY: as above.
-    let path = unsafe { CStr::from_ptr(plan.arguments[0].cast()) };
-    // SAFETY: both arrays end with a null pointer.
-    let errno = unsafe { execve(path, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
+    if let Some(identity) = &plan.identity {
+        step!(Group, identity.take_groups());
+        step!(User, identity.take_user());
+    }
+    if !plan.directory.is_null() {
+        // SAFETY: the plan's strings are C strings that stay.
+        let directory = unsafe { CStr::from_ptr(plan.directory.cast()) };
+        step!(Directory, rustix::process::chdir(directory).map_err(reason));
+    }
+    for pid in OwnPid::ALL {
+        pid.fill();
+    }
+    if plan.ignores_children {
+        step!(SignalMask, signals::ignore_children());
+    }
+    step!(SignalMask, set_signal_mask(plan.mask));
+    let errno = match plan.exec {
+        Exec::Path(words) => {
+            // SAFETY: there is at least one word.
+            let path = unsafe { words.read() };
+            // SAFETY: each is a C string.
+            let path = unsafe { CStr::from_ptr(path.cast()) };
+            // SAFETY: both arrays end with a null pointer.
+            unsafe { execve(path, words, plan.environment) }
+        }
+        // SAFETY: as above, and the word before the first is nobody's.
+        Exec::Search(words, path) => unsafe { search::exec(words, path, plan.environment) },
+    };
     (Step::Exec, errno)
 }
 
@@ -147,14 +210,28 @@ fn enter_cgroup(directory: i32) -> Result<()> {
     }
     // SAFETY: PID 1 keeps the directory open while the child is in flight.
     let directory = unsafe { BorrowedFd::borrow_raw(directory) };
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    let file =
-        rustix::fs::openat(directory, c"cgroup.procs", flags, Mode::empty()).map_err(reason)?;
-    rustix::io::write(&file, b"0").map(drop).map_err(reason)
+    files::write_existing_at(directory, c"cgroup.procs", b"0")
+}
+
+fn begin_job(job: Job) -> Result<()> {
+    match job {
+        Job::Session => rustix::process::setsid().map(drop).map_err(reason),
+        Job::Group => rustix::process::setpgid(None, None).map_err(reason),
+        Job::Shared => Ok(()),
+    }
+}
+
+fn take_terminal(job: Job) -> Result<()> {
+    match job {
+        Job::Session => terminal::control(),
+        Job::Group => terminal::set_foreground(rustix::process::getpid()),
+        Job::Shared => Ok(()),
+    }
 }
 
 fn set_stdio(stdio: Stdio) -> Result<()> {
     let (input, output) = match stdio {
+        Stdio::Inherited => return Ok(()),
         Stdio::Terminal => (c"/dev/console", None),
         Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
         Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),

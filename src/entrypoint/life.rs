@@ -1,0 +1,250 @@
+//! From the start of the command to its end.
+
+use core::ffi::CStr;
+use core::time::Duration;
+
+use crate::base::exit::Exit;
+use crate::base::signal::Signal;
+use crate::base::time::Instant;
+use crate::entrypoint::voice::Speaker;
+use crate::policy::entrypoint::{Action, Entrypoint, Event, OnStop, Target};
+use crate::sys::reap::Looked;
+use crate::sys::signals::{Children, Received};
+use crate::sys::spawn::Launched;
+use crate::sys::{Fd, clock, files, kmsg, poll, power, reap, signals, task, terminal};
+
+/// Children that are reaped before signals are looked at again: a storm of orphans
+/// does not keep a stop from being heard.
+const REAPED_AT_ONCE: usize = 256;
+
+/// How long to wait for a kernel that says a process ended, and not yet how: only a
+/// debugger makes it longer.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// A command and everything around it.
+pub struct Life {
+    launched: Launched,
+    entrypoint: Entrypoint,
+    speaker: Speaker,
+    is_init: bool,
+    name: &'static CStr,
+    /// Where signals are read when the kernel releases children by itself, and the
+    /// command's end is told by its descriptor; without, children are waited for.
+    descriptor: Option<Fd>,
+    /// Whether children that ended may be left from the last turn.
+    may_reap: bool,
+}
+
+impl Life {
+    /// The life of a command that was just started.
+    pub const fn new(
+        launched: Launched,
+        entrypoint: Entrypoint,
+        speaker: Speaker,
+        is_init: bool,
+        name: &'static CStr,
+    ) -> Self {
+        Self {
+            launched,
+            entrypoint,
+            speaker,
+            is_init,
+            name,
+            descriptor: None,
+            may_reap: true,
+        }
+    }
+
+    /// Lives it. With `sees_each`, every orphan and every stop is looked at.
+    pub fn run(mut self, sees_each: bool) -> ! {
+        // None is worth the command's life.
+        let _ = power::leave_directory();
+        power::close_inherited(Some(&self.launched.pidfd));
+        if !sees_each && reap::remembers(&self.launched.pidfd) {
+            self.let_children_vanish();
+        }
+        loop {
+            let deadline = self.entrypoint.deadline();
+            if deadline.is_some_and(|at| at <= clock::now()) {
+                self.handle(Event::Tick);
+                continue;
+            }
+            match &self.descriptor {
+                Some(_) => self.wait_for_descriptors(deadline),
+                None => self.wait_for_signals(deadline),
+            }
+        }
+    }
+
+    /// From here on the kernel releases children at once, and an orphan costs
+    /// nothing. Those that ended before it are still there, and are looked at.
+    fn let_children_vanish(&mut self) {
+        if let Ok(descriptor) = signals::open(Children::Vanish)
+            && signals::set_children(Children::Vanish).is_ok()
+        {
+            self.descriptor = Some(descriptor);
+            self.reap();
+        }
+    }
+
+    fn wait_for_descriptors(&mut self, deadline: Option<Instant>) {
+        let Some(descriptor) = &self.descriptor else {
+            return;
+        };
+        let timeout = deadline.map(|at| at.since(clock::now()));
+        let [has_signal, has_ended] =
+            poll::wait_for_either(descriptor, &self.launched.pidfd, timeout);
+        if has_signal {
+            let mut received = heapless::Vec::<Received, { signals::RECORDS }>::new();
+            let _ = signals::read(descriptor, |one| {
+                let _ = received.push(one);
+            });
+            for one in received {
+                self.signaled(one);
+            }
+        }
+        if has_ended {
+            match reap::ask(&self.launched.pidfd) {
+                Ok(Some(exit)) => self.ended(exit),
+                Ok(None) => kmsg::pause(MOMENT),
+                Err(_) => self.ended(Exit::Unknown),
+            }
+        }
+    }
+
+    fn wait_for_signals(&mut self, deadline: Option<Instant>) {
+        let timeout = if self.may_reap {
+            Some(Duration::ZERO)
+        } else {
+            deadline.map(|at| at.since(clock::now()))
+        };
+        match signals::wait(timeout) {
+            Some(received) if received.signal == Signal::CHLD => self.may_reap = true,
+            Some(received) => self.signaled(received),
+            None if self.may_reap => self.reap(),
+            None => {}
+        }
+    }
+
+    fn signaled(&mut self, received: Received) {
+        let Received {
+            signal, is_kernels, ..
+        } = received;
+        self.handle(Event::Signaled { signal, is_kernels });
+    }
+
+    /// Releases children that ended.
+    fn reap(&mut self) {
+        self.may_reap = false;
+        for _ in 0..REAPED_AT_ONCE {
+            match reap::next_change() {
+                Looked::Ended(pid, exit) if pid == self.launched.pid => self.ended(exit),
+                Looked::Ended(pid, _) => self.speaker.reaped(pid),
+                Looked::Stopped(pid, signal) if pid == self.launched.pid => {
+                    self.handle(Event::Stopped(signal));
+                }
+                Looked::Stopped(..) => {}
+                Looked::Nothing => return,
+                Looked::Alone => return self.handle(Event::Alone),
+            }
+        }
+        self.may_reap = true;
+    }
+
+    fn ended(&mut self, exit: Exit) {
+        let exit = match self.launched.failure() {
+            Some(failure) => {
+                self.speaker.unstarted(self.name, failure);
+                Exit::Code(self.speaker.persona().codes.of(failure))
+            }
+            None => exit,
+        };
+        self.speaker.ended(exit);
+        self.handle(Event::Ended(exit));
+    }
+
+    fn handle(&mut self, event: Event) {
+        for action in self.entrypoint.handle(clock::now(), event) {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Send(target, signal) => self.send(target, signal),
+            Action::Follow => {
+                let _ = terminal::bring_back();
+                signals::stop_as_by_key();
+                self.give_terminal();
+                self.send(Target::Group, Signal::CONT);
+            }
+            Action::Stop => power::signal_self(Signal::STOP),
+            Action::GiveTerminal => self.give_terminal(),
+            Action::LookForOthers => {
+                // A kernel that can't do this can't have released them either.
+                let _ = signals::set_children(Children::Stay);
+                self.descriptor = None;
+                self.may_reap = true;
+            }
+            Action::Exit(code) => {
+                if self.entrypoint.rules().on_stop == OnStop::Follow {
+                    // Whoever started this wants the terminal back.
+                    let _ = terminal::bring_back();
+                }
+                task::exit(code)
+            }
+        }
+    }
+
+    fn give_terminal(&self) {
+        if self.entrypoint.rules().on_stop == OnStop::Continue || terminal::is_foreground() {
+            let _ = terminal::bring_forward(self.launched.pid);
+        }
+    }
+
+    fn send(&self, target: Target, signal: Signal) {
+        self.speaker.forwarding(signal);
+        match target {
+            Target::Group if power::reaches_group(self.launched.pid, signal) => {}
+            // Before the child has made its group there is nobody in it but the
+            // child.
+            Target::Group | Target::Command => {
+                if let Err(errno) = power::signal_process(&self.launched.pidfd, signal) {
+                    self.speaker.failed("forward a signal", errno);
+                }
+            }
+            Target::Others if self.is_init => {
+                let _ = power::signal_all(signal);
+            }
+            Target::Others => signal_children(signal),
+        }
+    }
+}
+
+/// Sends a signal to every child of this process, as many as one read tells of.
+fn signal_children(signal: Signal) {
+    let mut buffer = [0; 4096];
+    let Ok(children) = files::read_start(c"/proc/thread-self/children", &mut buffer) else {
+        return;
+    };
+    for child in children.split(|byte| *byte == b' ') {
+        if let Some(pid) = crate::format::passwd::number(child) {
+            power::signal_pid(pid, signal);
+        }
+    }
+}
+
+/// Runs nothing, reaps, and ends at TERM or INT.
+pub fn pause() -> ! {
+    // With nobody to wait for, the kernel may release them all; where it can't,
+    // they are waited for.
+    let _ = signals::set_children(Children::Vanish);
+    while reap::next().is_some() {}
+    loop {
+        if let Some(received) = signals::wait(None)
+            && matches!(received.signal, Signal::TERM | Signal::INT)
+        {
+            task::exit(0);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The entrypoint: runs one command, forwards signals to it, and ends as it ends.
+//!
+//! [`main`] reads the command line, starts the command and lives with it; PID 1 or
+//! not. The rules are [`policy::entrypoint`](crate::policy::entrypoint)'s, the
+//! options and the names that host-init answers to are
+//! [`format::options`](crate::format::options)'s.
+//!
+//! - [`life`]: from the start of the command to its end: what happens, as events,
+//!   and what to do;
+//! - [`environment`], [`user`]: what the command gets, and who it is;
+//! - [`terminal`]: how the terminal comes to be the command's;
+//! - [`voice`]: messages, each persona's way.
+
+#![forbid(unsafe_code)]
+
+pub mod environment;
+pub mod life;
+pub mod terminal;
+pub mod user;
+pub mod voice;
+
+use core::ffi::CStr;
+
+use crate::entrypoint::life::Life;
+use crate::entrypoint::voice::Speaker;
+use crate::format::options::persona::Persona;
+use crate::format::options::{Options, Print, Subreaper};
+use crate::policy::entrypoint::{Entrypoint, OnStop};
+use crate::sys::arguments::Arguments;
+use crate::sys::signals::Children;
+use crate::sys::spawn::{Command, Slots, launch};
+use crate::sys::{files, power, signals, task};
+
+/// What an entrypoint is started with.
+pub struct Given {
+    /// The command line and the environment.
+    pub arguments: Arguments,
+    /// The name that it was started by.
+    pub persona: &'static Persona,
+    /// The signal mask that it was started with; every signal is blocked since.
+    pub mask: u64,
+    /// Where the command is started.
+    pub slots: Slots,
+    /// Whether it is PID 1.
+    pub is_init: bool,
+}
+
+/// Where a command is looked for without a `PATH`.
+const PATH: &CStr = c"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Lives as an entrypoint. Returns only when there is no command though this is PID
+/// 1 by its own name: a config then says what there is to do.
+pub fn main(given: Given) -> Slots {
+    let Given {
+        arguments,
+        persona,
+        mask,
+        slots,
+        is_init,
+    } = given;
+    let options = Options::parse(persona, arguments.words(), arguments.environment());
+    let options = match options {
+        Ok(options) => options,
+        Err(error) => {
+            let own = arguments.words().next().unwrap_or_default();
+            voice::refuse(persona, own, &error);
+            task::exit(persona.codes.own)
+        }
+    };
+    if let Some(print) = options.print {
+        // A person may give up on it.
+        let _ = signals::set_mask(mask);
+        task::exit(print_out(persona, print));
+    }
+    let speaker = Speaker::new(persona, options.verbosity, options.warns_of_reaped);
+    if options.pauses {
+        life::pause();
+    }
+    let Some(words) = arguments
+        .rest(options.command)
+        .filter(|_| options.config.is_none())
+    else {
+        if persona.is_own() && is_init {
+            return slots;
+        }
+        speaker.no_command();
+        task::exit(persona.codes.own)
+    };
+
+    prepare(&options, &speaker, is_init);
+    let ignores_children = speaker.need("wait for children", signals::set_children(Children::Stay));
+    let place = terminal::hand_over(options.job, is_init, &speaker);
+    let identity = options.user.map(|user| user::find(user, &speaker));
+    let home = identity.as_ref().and_then(|identity| identity.home);
+    let environment = environment::of(arguments, persona, &options, home);
+    let environment = speaker.need("make the environment", environment);
+    let path = environment::path(arguments, persona, &options).unwrap_or(PATH);
+    let launched = launch(
+        &slots,
+        &Command {
+            words,
+            path,
+            environment,
+            directory: options.directory,
+            job: place.job,
+            has_terminal: place.has_terminal,
+            identity: identity.map(|found| found.identity),
+            mask,
+            ignores_children,
+        },
+    );
+    let launched = speaker.need("fork", launched);
+    speaker.spawned(words.name(), launched.pid);
+    let mut rules = options.rules;
+    rules.shares_keys = place.shares_keys;
+    rules.on_stop = place.on_stop;
+    let sees_each = options.warns_of_reaped || place.on_stop != OnStop::Ignore;
+    Life::new(
+        launched,
+        Entrypoint::new(rules),
+        speaker,
+        is_init,
+        words.name(),
+    )
+    .run(sees_each)
+}
+
+/// What host-init itself needs before there is a command.
+fn prepare(options: &Options<'_>, speaker: &Speaker, is_init: bool) {
+    if let Some(signal) = options.parent_death {
+        speaker.need("ask for the parent's end", power::on_parent_death(signal));
+    }
+    if is_init {
+        return;
+    }
+    match options.subreaper {
+        Subreaper::Tried => {
+            if let Err(errno) = power::adopt_orphans() {
+                speaker.failed("adopt orphans", errno);
+            }
+        }
+        Subreaper::Needed => speaker.need("adopt orphans", power::adopt_orphans()),
+        Subreaper::No => speaker.adopts_nobody(),
+        Subreaper::Silent => {}
+    }
+}
+
+fn print_out(persona: &Persona, print: Print) -> u8 {
+    let parts: &[&str] = match print {
+        Print::Help => &[persona.help],
+        Print::Version => &[persona.version, "\n"],
+        Print::License => &["host-init: MIT OR Apache-2.0\n"],
+    };
+    let stream = match print {
+        Print::Help => persona.prints_to.help,
+        Print::Version | Print::License => persona.prints_to.version,
+    };
+    // A reader that is gone has read enough.
+    let _ = parts
+        .iter()
+        .try_for_each(|part| files::print(stream, part.as_bytes()));
+    0
+}

@@ -1,0 +1,90 @@
+//! Becomes a program that is called by its name, as `execvp(3)` does.
+
+use core::ffi::CStr;
+
+use crate::base::errno::Errno;
+use crate::base::limits;
+use crate::sys::call::execve;
+
+/// What runs a program file that the kernel does not take for one.
+const SHELL: &CStr = c"/bin/sh";
+
+/// Becomes the program that the first word names: a path when there is a slash in
+/// it, else the first of the directories that has it. A file that the kernel can't
+/// run is a script for `/bin/sh`. Returns when nothing could be run.
+///
+/// # Safety
+///
+/// `words` and `environment` are arrays of C strings with a null pointer behind the
+/// last, the first of at least one word; the place before it is nobody's. `path` is
+/// a C string.
+pub(super) unsafe fn exec(
+    words: *const *const u8,
+    path: *const u8,
+    environment: *const *const u8,
+) -> Errno {
+    // SAFETY: the caller says that there is a word.
+    let name = unsafe { words.read() };
+    // SAFETY: each is a C string.
+    let name = unsafe { CStr::from_ptr(name.cast()) };
+    // SAFETY: the caller answers for the path.
+    let path = unsafe { CStr::from_ptr(path.cast()) };
+    if name.is_empty() {
+        return Errno::ENOENT;
+    }
+    if name.to_bytes().contains(&b'/') {
+        // SAFETY: the caller answers for the arrays.
+        return unsafe { exec_file(name, words, environment) };
+    }
+    let mut was_refused = false;
+    for directory in path.to_bytes().split(|byte| *byte == b':') {
+        let mut place = [0; limits::PATH_BYTES];
+        let Some(file) = join(directory, name, &mut place) else {
+            continue;
+        };
+        // SAFETY: as above.
+        match unsafe { exec_file(file, words, environment) } {
+            // There may be a better one further on.
+            Errno::EACCES => was_refused = true,
+            Errno::ENOENT | Errno::ENOTDIR | Errno::ENODEV | Errno::ESTALE | Errno::ETIMEDOUT => {}
+            errno => return errno,
+        }
+    }
+    if was_refused {
+        Errno::EACCES
+    } else {
+        Errno::ENOENT
+    }
+}
+
+/// The name in a directory; an empty one is where the child is.
+fn join<'b>(directory: &[u8], name: &CStr, place: &'b mut [u8]) -> Option<&'b CStr> {
+    let slash: &[u8] = if directory.is_empty() { b"" } else { b"/" };
+    let mut rest = &mut *place;
+    for part in [directory, slash, name.to_bytes_with_nul()] {
+        let (head, tail) = rest.split_at_mut_checked(part.len())?;
+        head.copy_from_slice(part);
+        rest = tail;
+    }
+    CStr::from_bytes_until_nul(place).ok()
+}
+
+/// # Safety
+///
+/// As [`exec`].
+unsafe fn exec_file(file: &CStr, words: *const *const u8, environment: *const *const u8) -> Errno {
+    // SAFETY: the caller answers for the arrays.
+    let errno = unsafe { execve(file, words, environment) };
+    if errno != Errno::ENOEXEC {
+        return errno;
+    }
+    let words = words.cast_mut();
+    // SAFETY: the caller says that this place is free.
+    let script = unsafe { words.sub(1) };
+    // SAFETY: as above.
+    unsafe { script.write(SHELL.as_ptr().cast()) };
+    // SAFETY: the array is the kernel's, made for this process, and writable.
+    unsafe { words.write(file.as_ptr().cast()) };
+    // SAFETY: `/bin/sh` and the path of the script, then the arguments as they are.
+    unsafe { execve(SHELL, script, environment) }
+}

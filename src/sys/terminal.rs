@@ -1,0 +1,103 @@
+//! The terminal on standard input (`ioctl_tty(2)`), and who is in its foreground.
+
+use linux_raw_sys::ioctl as raw;
+use rustix::fd::BorrowedFd;
+use rustix::process::Pid;
+
+use super::call::check;
+use super::{Result, reason};
+
+fn input() -> BorrowedFd<'static> {
+    // SAFETY: a closed one answers EBADF to everything that is asked here.
+    unsafe { BorrowedFd::borrow_raw(0) }
+}
+
+/// Whether standard input is a terminal.
+pub fn is_there() -> bool {
+    rustix::termios::isatty(input())
+}
+
+/// Whose the terminal on standard input is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// This process's session, which it leads.
+    Own,
+    /// This process's session, which another leads.
+    Shared,
+    /// Another session's, or nobody's.
+    Other,
+}
+
+/// Whose the terminal on standard input is.
+pub fn owner() -> Owner {
+    match number(raw::TIOCGSID) {
+        Ok(leader) if leader == rustix::process::getpid().as_raw_pid() => Owner::Own,
+        // Also 0: a leader outside of this pid namespace.
+        Ok(_) => Owner::Shared,
+        Err(_) => Owner::Other,
+    }
+}
+
+/// Makes it the controlling terminal of the session that this process leads.
+///
+/// # Errors
+///
+/// `EPERM` when it is another session's.
+pub fn control() -> Result<()> {
+    rustix::process::ioctl_tiocsctty(input()).map_err(reason)
+}
+
+/// Gives the terminal up for the session that this process leads. The kernel sends
+/// HUP and CONT to the group in its foreground.
+///
+/// # Errors
+///
+/// `ENOTTY` when it is not this session's.
+pub fn give_up() -> Result<()> {
+    let words = [0, raw::TIOCNOTTY as usize, 0, 0, 0, 0];
+    // SAFETY: takes no memory.
+    unsafe { check(linux_raw_sys::general::__NR_ioctl, words) }.map(drop)
+}
+
+/// Puts a process group of this session into the foreground. From the background
+/// only with TTOU blocked, as it is in PID 1.
+///
+/// # Errors
+///
+/// `ENOTTY` when the terminal is not this session's.
+pub(super) fn set_foreground(group: Pid) -> Result<()> {
+    rustix::termios::tcsetpgrp(input(), group).map_err(reason)
+}
+
+/// [`set_foreground`] by the number of the group.
+///
+/// # Errors
+///
+/// As there, and `ESRCH` for no such group.
+pub fn bring_forward(group: u32) -> Result<()> {
+    let group = i32::try_from(group).ok().and_then(Pid::from_raw);
+    set_foreground(group.ok_or(crate::base::errno::Errno::ESRCH)?)
+}
+
+/// Puts this process's own group into the foreground.
+///
+/// # Errors
+///
+/// As [`bring_forward`].
+pub fn bring_back() -> Result<()> {
+    set_foreground(rustix::process::getpgrp())
+}
+
+/// Whether this process's own group is in the foreground.
+pub fn is_foreground() -> bool {
+    number(raw::TIOCGPGRP).is_ok_and(|group| group == rustix::process::getpgrp().as_raw_pid())
+}
+
+/// What the terminal says of a group or a session.
+fn number(request: u32) -> Result<i32> {
+    let mut number = 0_i32;
+    let words = [0, request as usize, (&raw mut number).addr(), 0, 0, 0];
+    // SAFETY: the kernel writes one number.
+    unsafe { check(linux_raw_sys::general::__NR_ioctl, words) }?;
+    Ok(number)
+}
