@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::lines::{BOUND, Lines, eventually, is_ready};
 use crate::start::Role;
 use crate::system::{owned, signal};
+use crate::voice;
 
 /// How a process ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +18,7 @@ pub(crate) enum End {
     Signal(i32),
 }
 
-/// What is seen of an init from outside.
+/// What is seen of an init from outside. Of its own messages, the levels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Seen {
     pub(crate) end: End,
@@ -245,7 +246,7 @@ impl Drop for Init {
 }
 
 fn text(lines: &mut Lines) -> String {
-    lines.all().iter().map(|line| format!("{line}\n")).collect()
+    voice::levels(lines.all())
 }
 
 fn line(pid: i32, name: &str) -> Option<String> {

@@ -18,6 +18,7 @@ mod recorder;
 mod start;
 mod system;
 mod trial;
+mod voice;
 
 mod codes;
 mod execs;
