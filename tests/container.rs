@@ -36,7 +36,6 @@ fn a_runtime_runs_the_host_and_stops_it() {
 }
 
 #[test]
-#[ignore = "host-init starts programs by clone3(2) and has no other way yet"]
 fn a_host_runs_where_clone3_is_hidden() {
     // As Docker's own filter does, which cannot look into the call's structure.
     live(&json!({

@@ -13,8 +13,8 @@ pub const CONFIG_PATH_BYTES: usize = 256;
 /// Words of one command, environment entries of one service.
 pub const WORDS: usize = 64;
 
-/// Environment entries that a program gets: the service's own, what a container's
-/// init was given, and the built-in.
+/// Environment entries of a program that is started without a copy of PID 1's
+/// memory: the service's own, what a container's init was given, and the built-in.
 pub const ENVIRONMENT: usize = 256;
 
 /// `[[mount]]` entries of a config.

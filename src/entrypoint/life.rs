@@ -28,6 +28,8 @@ pub struct Life {
     speaker: Speaker,
     is_init: bool,
     name: &'static CStr,
+    /// Whether the command has a process group in host-init's own session.
+    has_group: bool,
     /// Where signals are read when the kernel releases children by itself, and the
     /// command's end is told by its descriptor; without, children are waited for.
     descriptor: Option<Fd>,
@@ -43,6 +45,7 @@ impl Life {
         speaker: Speaker,
         is_init: bool,
         name: &'static CStr,
+        has_group: bool,
     ) -> Self {
         Self {
             launched,
@@ -50,6 +53,7 @@ impl Life {
             speaker,
             is_init,
             name,
+            has_group,
             descriptor: None,
             may_reap: true,
         }
@@ -173,7 +177,9 @@ impl Life {
         match action {
             Action::Send(target, signal) => self.send(target, signal),
             Action::Follow => {
-                let _ = terminal::bring_back();
+                if self.has_group {
+                    let _ = terminal::bring_back();
+                }
                 signals::stop_as_by_key();
                 self.give_terminal();
                 self.send(Target::Group, Signal::CONT);
@@ -197,6 +203,9 @@ impl Life {
     }
 
     fn give_terminal(&self) {
+        if !self.has_group {
+            return;
+        }
         if self.entrypoint.rules().on_stop == OnStop::Continue || terminal::is_foreground() {
             let _ = terminal::bring_forward(self.launched.pid);
         }

@@ -21,6 +21,7 @@ pub mod voice;
 
 use core::ffi::CStr;
 
+use crate::base::job::Job;
 use crate::entrypoint::life::Life;
 use crate::entrypoint::voice::Speaker;
 use crate::format::options::persona::Persona;
@@ -76,10 +77,7 @@ pub fn main(given: Given) -> Slots {
     if options.pauses {
         life::pause();
     }
-    let Some(words) = arguments
-        .rest(options.command)
-        .filter(|_| options.config.is_none())
-    else {
+    let Some(words) = arguments.rest(options.command) else {
         if persona.is_own() && is_init {
             return slots;
         }
@@ -114,6 +112,7 @@ pub fn main(given: Given) -> Slots {
     let mut rules = options.rules;
     rules.shares_keys = place.shares_keys;
     rules.on_stop = place.on_stop;
+    rules.key_stop = place.key_stop;
     let sees_each = options.warns_of_reaped || place.on_stop != OnStop::Ignore;
     Life::new(
         launched,
@@ -121,6 +120,7 @@ pub fn main(given: Given) -> Slots {
         speaker,
         is_init,
         words.name(),
+        place.job == Job::Group,
     )
     .run(sees_each)
 }

@@ -21,25 +21,26 @@ pub struct Place {
     pub shares_keys: bool,
     /// What follows when a key stops it.
     pub on_stop: OnStop,
+    /// What it gets when a key stops host-init.
+    pub key_stop: Option<Signal>,
 }
 
 /// Finds the job for the command when nobody said which, and makes the terminal one
 /// that the command can take.
 pub fn hand_over(job: Option<Job>, is_init: bool, speaker: &Speaker) -> Place {
-    if !terminal::is_there() {
-        let job = job.unwrap_or(Job::Session);
-        return Place {
-            job,
-            has_terminal: false,
-            shares_keys: job == Job::Shared,
-            on_stop: OnStop::Ignore,
-        };
-    }
-    let owner = terminal::owner();
-    let job = job.unwrap_or(match owner {
-        // Whoever started host-init waits for it as for any job.
-        Owner::Shared => Job::Group,
-        Owner::Own | Owner::Other => Job::Session,
+    let has_terminal = terminal::is_there();
+    let owner = if has_terminal {
+        terminal::owner()
+    } else {
+        Owner::Other
+    };
+    let job = job.unwrap_or_else(|| {
+        if owner == Owner::Own || owner == Owner::Other && power::leads_session() {
+            Job::Session
+        } else {
+            // Whoever started host-init waits for it as for any job.
+            Job::Group
+        }
     });
     if job == Job::Session
         && owner == Owner::Own
@@ -49,7 +50,7 @@ pub fn hand_over(job: Option<Job>, is_init: bool, speaker: &Speaker) -> Place {
     }
     Place {
         job,
-        has_terminal: true,
+        has_terminal,
         shares_keys: job == Job::Shared,
         on_stop: match (job, owner) {
             // A session of its own has nobody outside who could continue it, and
@@ -57,6 +58,12 @@ pub fn hand_over(job: Option<Job>, is_init: bool, speaker: &Speaker) -> Place {
             (Job::Session | Job::Shared, _) | (Job::Group, Owner::Other) => OnStop::Ignore,
             (Job::Group, Owner::Shared) if !is_init => OnStop::Follow,
             (Job::Group, Owner::Own | Owner::Shared) => OnStop::Continue,
+        },
+        key_stop: match job {
+            _ if is_init => None,
+            // It would not be stopped by what a key sends.
+            Job::Session => Some(Signal::STOP),
+            Job::Group | Job::Shared => Some(Signal::TSTP),
         },
     }
 }

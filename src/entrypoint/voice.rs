@@ -277,6 +277,7 @@ pub fn refuse(persona: &'static Persona, own: &CStr, error: &Error<'_>) {
             });
             return;
         }
+        Error::ConfigAndCommand => line.push("host-init: --config and a command"),
         Error::Reserved(name) => {
             Speaker::new(persona, 0, false).say(Weight::Fatal, |line| {
                 line.push_bytes(name);

@@ -5,6 +5,7 @@
 //!
 //! | file | the text it knows |
 //! |---|---|
+//! | [`cgroup`] | a process's control group, and the controllers of one |
 //! | [`cmdline`] | the kernel command line, `/proc/cmdline` |
 //! | [`config`] | the config, TOML |
 //! | [`duration`] | a span of time as a person writes it |
@@ -14,6 +15,7 @@
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
 //! | [`record`] | the exit record of a service (JSON) and its status |
 //! | [`state`] | what host-init is doing (JSON) |
+//! | [`upward`] | `sd_notify(3)`, and the environment of a container's init |
 //! | [`json`] | a string of JSON from any bytes |
 
 #![forbid(unsafe_code)]
@@ -38,6 +40,7 @@
     )
 )]
 
+pub mod cgroup;
 pub mod cmdline;
 pub mod config;
 pub mod duration;
@@ -50,3 +53,4 @@ pub mod options;
 pub mod passwd;
 pub mod record;
 pub mod state;
+pub mod upward;

@@ -3,8 +3,10 @@
 use core::ffi::CStr;
 use core::time::Duration;
 
+use crate::base::errno::Errno;
 use crate::base::level::Level;
 use crate::base::limits;
+use crate::format;
 use crate::format::cmdline::{self, CommandLine, OnPanic};
 use crate::pid1::config::Source;
 use crate::pid1::emergency;
@@ -12,9 +14,10 @@ use crate::pid1::filesystems;
 use crate::pid1::groups::Groups;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::start::need;
-use crate::policy::settings::{Facts, Hopeless, Role, Shell};
+use crate::pid1::upward;
+use crate::policy::settings::{Facts, Hopeless, Manager, Role, Shell};
 use crate::sys::arguments::Arguments;
-use crate::sys::{files, network, power};
+use crate::sys::{Result, files, handover, network, power};
 
 /// The limit of open files of PID 1 itself, and the hard limit of services.
 const OPEN_FILES: u64 = 524_288;
@@ -27,18 +30,23 @@ pub struct Booted {
     pub config: Source,
     /// The services' groups.
     pub groups: Groups,
+    /// Whoever runs the container; nobody runs a machine.
+    pub manager: upward::Manager,
     /// The soft limit of open files that services get, as it was.
     pub open_files: Option<u64>,
 }
 
 /// Takes every step. One that fails is logged, and the next is taken.
 pub fn boot(role: Role, arguments: Arguments, log: &mut Log) -> Booted {
-    let (facts, config) = match role {
-        Role::Machine => machine(log),
-        Role::Container => container(arguments, log),
+    let ((facts, config), socket) = match role {
+        Role::Machine => (machine(log), None),
+        Role::Container => {
+            let socket = arguments.variable("NOTIFY_SOCKET");
+            (container(arguments, log), socket)
+        }
     };
     let mut groups = Groups::new();
-    groups.open(log);
+    groups.open(role, handover::is_next_life(arguments), log);
     let open_files = match power::raise_open_files(OPEN_FILES) {
         Ok(before) => before,
         Err(errno) => {
@@ -50,6 +58,7 @@ pub fn boot(role: Role, arguments: Arguments, log: &mut Log) -> Booted {
         facts,
         config,
         groups,
+        manager: upward::Manager::new(socket),
         open_files,
     }
 }
@@ -107,6 +116,7 @@ fn machine(log: &mut Log) -> (Facts, Source) {
     };
     let facts = Facts {
         role: Role::Machine,
+        manager: Manager::Other,
         shell,
         hopeless,
     };
@@ -121,13 +131,43 @@ fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
             path = words.next();
         }
     }
-    let source = Source::new(path.map(CStr::to_bytes), None, log);
+    let path = path
+        .map(CStr::to_bytes)
+        .or_else(|| arguments.variable("HOST_INIT_CONFIG"));
+    let source = Source::new(path, None, log);
     let config = need("make the config", source, log);
     log.set_level(config.level());
+    let manager = arguments.variable("container");
+    // For those who ask, and may not look at PID 1's environment. Where it can't be
+    // written, nobody can be told.
+    let _ = write_manager(manager);
     let facts = Facts {
         role: Role::Container,
+        manager: format::upward::manager(manager.unwrap_or_default()),
         shell: Shell::Missing,
         hopeless: Hopeless::Stay,
     };
     (facts, config)
+}
+
+/// Writes who runs the container into `/run/systemd/container`, where programs
+/// look for it.
+fn write_manager(name: Option<&[u8]>) -> Result<()> {
+    let name = match name {
+        Some(name) => name,
+        None if files::exists(c"/run/.containerenv") => b"podman",
+        None if files::exists(c"/.dockerenv") => b"docker",
+        None => return Ok(()),
+    };
+    // The `/run` of a systemd, which some share with a container, is no container's.
+    if files::exists(c"/run/systemd/system") {
+        return Ok(());
+    }
+    files::make_directory(c"/run/systemd", 0o755)?;
+    let directory = files::open_directory(c"/run/systemd")?;
+    let mut line = heapless::Vec::<u8, 64>::new();
+    line.extend_from_slice(name)
+        .map_err(|_| Errno::ENAMETOOLONG)?;
+    line.push(b'\n').map_err(|_| Errno::ENAMETOOLONG)?;
+    files::replace(directory, c"container", c".container", &line)
 }

@@ -12,13 +12,14 @@ use crate::base::level::Level;
 use crate::base::paths;
 use crate::base::signal::Signal;
 use crate::format::line::Line;
+use crate::policy::machine;
 use crate::policy::settings::{Hopeless, Role};
 use crate::sys::kmsg::{self, Sink};
 use crate::sys::power::{self, Command};
 use crate::sys::{mount, poll, reap, task};
 
 /// The exit code that says that host-init itself failed, where it can exit.
-pub const CODE: u8 = 254;
+pub const CODE: u8 = machine::FAULT;
 
 /// How long killing and writing may take.
 const CLEAN_UP: Duration = Duration::from_secs(30);

@@ -59,7 +59,10 @@ impl Hands {
     /// Waits for the next event: at the latest [`Event::Tick`] at the deadline.
     pub fn next_event(&mut self, deadline: Option<Instant>) -> Event {
         loop {
-            let deadline = [deadline, self.status.due()].into_iter().flatten().min();
+            let deadline = [deadline, self.status.due(), self.manager.due()]
+                .into_iter()
+                .flatten()
+                .min();
             // A flood of events does not hold back what is due: one tick comes
             // between two of them.
             let is_due = deadline.is_some_and(|at| at <= clock::now());

@@ -8,13 +8,15 @@ use core::ffi::CStr;
 
 use crate::base::errno::Errno;
 use crate::base::level::Level;
-use crate::base::paths;
 use crate::base::signal::Signal;
+use crate::base::{limits, paths};
+use crate::format;
 use crate::pid1::log::{Log, Part};
 use crate::pid1::watch::Watch;
 use crate::policy::event::{SERVICES, ServiceId};
+use crate::policy::settings::Role;
 use crate::sys::cgroup::{self, Group};
-use crate::sys::{AsFd, BorrowedFd, Fd, Result, power};
+use crate::sys::{AsFd, BorrowedFd, Fd, Result, files, power};
 
 /// The groups of all services.
 pub struct Groups {
@@ -50,19 +52,17 @@ impl Groups {
         }
     }
 
-    /// Takes the hierarchy that is mounted. Says once when there is none, or when
-    /// it is somebody else's.
-    pub fn open(&mut self, log: &Log) {
-        match Group::root(paths::CGROUP) {
+    /// Takes the hierarchy that is mounted: of a machine all of it, of a container
+    /// the group that it was started in. Says once when there is none, or when it is
+    /// somebody else's.
+    pub fn open(&mut self, role: Role, is_next_life: bool, log: &Log) {
+        let root = match role {
+            Role::Machine => Group::root(paths::CGROUP),
+            Role::Container => own(is_next_life),
+        };
+        match root {
             Ok(root) => self.root = Some(root),
-            Err(errno) => log.say(
-                Level::Notice,
-                &[
-                    Part::Text("cgroup v2: "),
-                    Part::Reason(errno),
-                    Part::Text(": services are process groups"),
-                ],
-            ),
+            Err(errno) => say_absent(errno, log),
         }
     }
 
@@ -74,9 +74,50 @@ impl Groups {
     /// The kernel's reasons; none without a hierarchy.
     pub fn take_init(&self) -> Result<()> {
         match &self.root {
-            Some(root) => root.child(c"init")?.take_init(),
+            Some(root) => root.child(LEAF)?.take(1),
             None => Ok(()),
         }
+    }
+
+    /// Moves everything that is in the group which PID 1 was started in into a leaf,
+    /// and gives the services' groups controllers. Takes its time: for a child.
+    ///
+    /// # Errors
+    ///
+    /// The first of the kernel's reasons, after which the rest was tried; none
+    /// without a hierarchy.
+    pub fn take_all(&self) -> Result<()> {
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        let leaf = root.child(LEAF)?;
+        let mut result = Ok(());
+        // Whoever comes in may do so while the others are moved.
+        for _ in 0..ROUNDS {
+            let mut is_empty = true;
+            root.processes(|pid| {
+                // 0 is somebody outside of the namespace, whom nobody here can move.
+                if pid != 0 {
+                    is_empty = false;
+                    match leaf.take(pid) {
+                        Ok(()) | Err(Errno::ESRCH) => {}
+                        Err(errno) => result = result.and(Err(errno)),
+                    }
+                }
+            })?;
+            if is_empty {
+                break;
+            }
+        }
+        let mut buffer = [0; 512];
+        for name in format::cgroup::controllers(root.controllers(&mut buffer)?) {
+            let mut word = heapless::Vec::<u8, 16>::new();
+            let _ = word.push(b'+');
+            let _ = word.extend_from_slice(name.as_bytes());
+            // One that can't be had is no reason to go without the others.
+            result = result.and(root.enable(&word));
+        }
+        result
     }
 
     /// The control group that a service is started in; none without cgroup v2.
@@ -86,6 +127,12 @@ impl Groups {
         if service.group.is_none() {
             match root.child(name(id)) {
                 Ok(group) => service.group = Some(group),
+                // It is not for this container to change, and will never be.
+                Err(errno @ (Errno::EROFS | Errno::EACCES | Errno::EPERM)) => {
+                    say_absent(errno, log);
+                    self.root = None;
+                    return None;
+                }
                 Err(errno) => {
                     log.failed(Level::Warning, "make cgroup", name(id).to_bytes(), errno);
                 }
@@ -177,6 +224,40 @@ impl Service {
         events: None,
         leader: 0,
     };
+}
+
+/// Where PID 1 goes, since a group with controllers has no processes of its own.
+const LEAF: &CStr = c"init";
+
+/// How often it is looked who is still in the group that PID 1 was started in.
+const ROUNDS: usize = 16;
+
+/// The group that PID 1 was started in. In a next life it is in the leaf.
+fn own(is_next_life: bool) -> Result<Group> {
+    let mut buffer = [0; limits::PATH_BYTES];
+    let text = files::read(c"/proc/self/cgroup", &mut buffer)?;
+    let own = format::cgroup::path(text).ok_or(Errno::EOPNOTSUPP)?;
+    let own = match own.strip_suffix(b"/init") {
+        Some(parent) if is_next_life => parent,
+        Some(_) | None => own,
+    };
+    let mut path = heapless::Vec::<u8, { limits::PATH_BYTES }>::new();
+    for part in [paths::CGROUP.to_bytes(), own, b"\0"] {
+        path.extend_from_slice(part)
+            .map_err(|_| Errno::ENAMETOOLONG)?;
+    }
+    Group::root(CStr::from_bytes_until_nul(&path).map_err(|_| Errno::EINVAL)?)
+}
+
+fn say_absent(errno: Errno, log: &Log) {
+    log.say(
+        Level::Notice,
+        &[
+            Part::Text("cgroup v2: "),
+            Part::Reason(errno),
+            Part::Text(": services are process groups"),
+        ],
+    );
 }
 
 /// Sends a signal to every process of a control group: KILL by the kernel at

@@ -10,6 +10,7 @@ use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure, Step};
 use crate::base::level::Level;
 use crate::base::signal::Signal;
+use crate::base::time::Instant;
 use crate::format::handover::Handover;
 use crate::pid1::config::Source;
 use crate::pid1::events::Events;
@@ -18,6 +19,7 @@ use crate::pid1::log::{self, Log};
 use crate::pid1::processes::{Part, Process, Processes};
 use crate::pid1::start::Adopted;
 use crate::pid1::status::Status;
+use crate::pid1::upward::Manager;
 use crate::pid1::watch::Watch;
 use crate::pid1::{leave, program, work};
 use crate::policy::ending::{self, Ending};
@@ -50,6 +52,8 @@ pub struct Hands {
     pub board: &'static Board,
     /// What others are told.
     pub status: Status,
+    /// Whoever runs the container.
+    pub manager: Manager,
     /// The config in force.
     pub config: Source,
     /// What is known of the machine.
@@ -120,8 +124,24 @@ impl Hands {
         self.status.note(machine, pid, now);
         if self.status.due().is_some_and(|due| due <= now) {
             self.status.tell(machine, pid, &self.log);
+            self.tell_manager(machine, now);
             self.do_aside();
+        } else if self.manager.due().is_some_and(|due| due <= now) {
+            self.tell_manager(machine, now);
         }
+    }
+
+    /// Tells what is still to be told before the end.
+    pub fn tell_exit(&mut self, machine: &Machine, code: u8) {
+        self.settle(machine);
+        let now = clock::now();
+        self.tell_manager(machine, now);
+        self.manager.tell_exit(code, now, &self.log);
+    }
+
+    fn tell_manager(&mut self, machine: &Machine, now: Instant) {
+        let is_in_flight = self.spawner.is_in_flight();
+        self.manager.tell(machine, is_in_flight, now, &self.log);
     }
 
     /// What it means that this process ended.
@@ -180,9 +200,9 @@ impl Hands {
             Grouped::Yes => self.groups.group(id, &self.log),
             Grouped::No => None,
         };
-        let (config, log) = (self.config.value(), &self.log);
+        let config = self.config.value();
         let (role, inherited) = (self.facts.role, self.arguments);
-        program::with(id, config, role, inherited, log, |program| {
+        program::with(id, config, role, inherited, |program| {
             self.spawner.spawn(Program {
                 cgroup,
                 open_files: self.open_files,
@@ -356,7 +376,8 @@ fn kill(process: &Process) {
 }
 
 /// Ends a container: by `reboot(2)` in its namespace when a restart was asked
-/// for, which whoever made it sees; else by the exit code.
+/// for, which whoever made it sees; by the exit code else, and where the kernel
+/// does not let it.
 fn exit(ending: Ending, code: u8) -> ! {
     match ending {
         Ending::Reboot | Ending::Kexec => {

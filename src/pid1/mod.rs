@@ -14,6 +14,7 @@
 //! - [`work`]: what children do that may block: mounts, directories;
 //! - [`leave`], [`holder`]: the last steps, in a child;
 //! - [`status`]: what is told to others in `/run/host-init`;
+//! - [`upward`]: what is told to whoever runs the container;
 //! - [`emergency`]: when PID 1 itself is at fault.
 
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod processes;
 pub mod program;
 pub mod start;
 pub mod status;
+pub mod upward;
 pub mod watch;
 pub mod work;
 
@@ -43,7 +45,7 @@ use crate::pid1::start::Started;
 use crate::pid1::status::Status;
 use crate::policy::event::{Action, Actions, Event};
 use crate::policy::machine::Machine;
-use crate::policy::settings::Settings;
+use crate::policy::settings::{Role, Settings};
 use crate::sys::arguments::Arguments;
 use crate::sys::spawn::Spawner;
 use crate::sys::{clock, memory};
@@ -51,10 +53,10 @@ use crate::sys::{clock, memory};
 /// Bytes of stack that the boot may have used, given back after it.
 const BOOT_STACK: usize = 256 * 1024;
 
-/// The life of PID 1. After [`Event::Booted`] nothing ends it but the ending that
+/// The life of PID 1, in this role and with every signal blocked. After [`Event::Booted`] nothing ends it but the ending that
 /// was asked for.
-pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
-    let mut hands = prepare(arguments, spawner);
+pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
+    let mut hands = prepare(role, arguments, spawner);
     memory::give_back_stack(BOOT_STACK);
     let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
@@ -68,9 +70,9 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
     };
     loop {
         while let Some(action) = actions.pop() {
-            if matches!(action, Action::Exit(..)) {
+            if let Action::Exit(_, code) = action {
                 // There is no later for what is still to be told.
-                hands.settle(&machine);
+                hands.tell_exit(&machine, code);
             }
             if let Some(echo) = hands.perform(action) {
                 machine.handle(clock::now(), echo, &mut actions);
@@ -85,17 +87,17 @@ pub fn main(arguments: Arguments, spawner: Spawner) -> ! {
 
 /// The start and the boot, whose stack is given back.
 #[inline(never)]
-fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
+fn prepare(role: Role, arguments: Arguments, spawner: Spawner) -> Hands {
     let Started {
-        role,
         mut log,
         watch,
         adopted,
-    } = start::start(arguments);
+    } = start::start(role, arguments);
     let Booted {
         facts,
         config,
         groups,
+        manager,
         open_files,
     } = boot::boot(role, arguments, &mut log);
     Hands {
@@ -107,6 +109,7 @@ fn prepare(arguments: Arguments, spawner: Spawner) -> Hands {
         board: spawner.board(),
         spawner,
         status: Status::default(),
+        manager,
         config,
         facts,
         arguments,

@@ -4,15 +4,13 @@ use core::ffi::CStr;
 
 use heapless::Vec;
 
-use crate::base::level::Level;
 use crate::base::limits;
-use crate::pid1::log::{Log, Part};
+use crate::format::upward;
 use crate::policy::config::{Config, Host, Output};
 use crate::policy::event::ServiceId;
 use crate::policy::settings::Role;
 use crate::sys::arguments::Arguments;
-use crate::sys::handover;
-use crate::sys::spawn::{Program, Stdio};
+use crate::sys::spawn::{Inherited, Program, Stdio};
 
 /// What a program finds in its environment when the config does not say else.
 const ENVIRONMENT: [&CStr; 2] = [
@@ -32,36 +30,45 @@ pub fn with<R>(
     config: &Config<'_>,
     role: Role,
     inherited: Arguments,
-    log: &Log,
     run: impl FnOnce(Program<'_>) -> R,
 ) -> Option<R> {
-    let mut environment = Vec::new();
     match id {
         ServiceId::Host => {
             let host = config.host.as_ref()?;
-            let _ = add_all(&mut environment, host.environment.iter().copied());
-            let left_out = add_all(&mut environment, inherited_words(role, inherited));
-            if left_out > 0 {
-                log.say(
-                    Level::Warning,
-                    &[
-                        Part::Text("host: entries of the environment left out: "),
-                        Part::Number(left_out),
-                    ],
-                );
-            }
-            let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
-            Some(run(program(
-                &host.command,
-                &environment,
-                host.directory,
-                stdio(host),
-                role,
-            )))
+            let has = |entry: &CStr| {
+                let is_the_configs = host.environment.iter().any(|own| name(own) == name(entry));
+                !is_the_configs && !upward::is_own(name(entry))
+            };
+            // What a container's environment says is for its program; the kernel makes
+            // one for the machine out of words on its command line, which is for nobody.
+            let inherited = match role {
+                Role::Machine => None,
+                Role::Container => Some(Inherited {
+                    from: inherited,
+                    has: &has,
+                }),
+            };
+            let environment = own(&host.environment, |built_in| {
+                let named = name(built_in);
+                inherited.is_some_and(|inherited| {
+                    let mut entries = inherited.from.environment();
+                    entries.any(|entry| name(entry) == named)
+                })
+            });
+            Some(run(Program {
+                inherited,
+                ..program(
+                    &host.command,
+                    &environment,
+                    host.directory,
+                    stdio(host, role),
+                    role,
+                )
+            }))
         }
         ServiceId::Rescue => {
-            let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
-            let _ = add_all(&mut environment, core::iter::once(TERMINAL));
+            let [path, home] = ENVIRONMENT;
+            let environment = [path, home, TERMINAL];
             Some(run(program(
                 &SHELL,
                 &environment,
@@ -83,6 +90,7 @@ fn program<'a>(
     Program {
         arguments,
         environment,
+        inherited: None,
         directory,
         stdio,
         cgroup: None,
@@ -95,39 +103,21 @@ fn program<'a>(
     }
 }
 
-/// What a container's environment says is for its program; the kernel makes one
-/// for the machine out of words on its command line, which is for nobody.
-fn inherited_words<'a>(role: Role, inherited: Arguments) -> impl Iterator<Item = &'a CStr> {
-    let all = match role {
-        Role::Machine => 0,
-        Role::Container => usize::MAX,
-    };
-    inherited
-        .environment()
-        .take(all)
-        .filter(|entry| !handover::is_variable(entry))
-        .map(|entry| -> &'a CStr { entry })
-}
-
-/// Adds entries whose names are not there yet; how many do not fit. There is
-/// always room for the built-in ones.
-fn add_all<'a>(
-    environment: &mut Vec<&'a CStr, { limits::ENVIRONMENT }>,
-    entries: impl Iterator<Item = &'a CStr>,
-) -> u64 {
-    const BUILT_IN: usize = ENVIRONMENT.len() + 1;
-    let mut left_out = 0_u64;
-    for entry in entries {
-        if environment.iter().any(|known| name(known) == name(entry)) {
-            continue;
-        }
-        let is_built_in = ENVIRONMENT.contains(&entry) || entry == TERMINAL;
-        let has_room = is_built_in || environment.len() + BUILT_IN < limits::ENVIRONMENT;
-        if !has_room || environment.push(entry).is_err() {
-            left_out += 1;
+/// The config's entries, and those that are there if nobody says else.
+fn own<'a>(
+    configured: &[&'a CStr],
+    is_inherited: impl Fn(&CStr) -> bool,
+) -> Vec<&'a CStr, { limits::WORDS + ENVIRONMENT.len() }> {
+    let mut own = Vec::new();
+    // There is room: a config has no more.
+    let _ = own.extend_from_slice(configured);
+    for entry in ENVIRONMENT {
+        let is_there = own.iter().any(|known| name(known) == name(entry));
+        if !is_there && !is_inherited(entry) {
+            let _ = own.push(entry);
         }
     }
-    left_out
+    own
 }
 
 fn name(entry: &CStr) -> &[u8] {
@@ -138,11 +128,13 @@ fn name(entry: &CStr) -> &[u8] {
         .unwrap_or_default()
 }
 
-const fn stdio(host: &Host<'_>) -> Stdio {
-    match host.output {
-        Output::Console => Stdio::Console,
-        Output::Kmsg => Stdio::Kmsg,
-        Output::Null => Stdio::Null,
+/// A container's console is whatever it was given.
+const fn stdio(host: &Host<'_>, role: Role) -> Stdio {
+    match (host.output, role) {
+        (Output::Console, Role::Machine) => Stdio::Console,
+        (Output::Console, Role::Container) => Stdio::OwnOutput,
+        (Output::Kmsg, _) => Stdio::Kmsg,
+        (Output::Null, _) => Stdio::Null,
     }
 }
 
@@ -151,12 +143,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_to_name_a_variable_wins() {
-        let mut environment = Vec::new();
+    fn what_is_said_elsewhere_is_not_built_in() {
+        let nothing = |_: &CStr| false;
+        let path = |entry: &CStr| name(entry) == b"PATH";
 
-        let _ = add_all(&mut environment, [c"PATH=/mine", c"EMPTY="].into_iter());
-        let _ = add_all(&mut environment, ENVIRONMENT.into_iter());
-
-        assert_eq!(environment, [c"PATH=/mine", c"EMPTY=", c"HOME=/"]);
+        assert_eq!(own(&[], nothing), ENVIRONMENT);
+        assert_eq!(own(&[c"HOME=", c"A=b"], path), [c"HOME=", c"A=b"]);
+        assert_eq!(own(&[c"PATH=/mine"], nothing), [c"PATH=/mine", c"HOME=/"]);
     }
 }

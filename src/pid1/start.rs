@@ -12,8 +12,6 @@ use crate::sys::{self, Fd, Result, fault, power, signals, stdio, task};
 
 /// What there is before the boot.
 pub struct Started {
-    /// Where host-init is PID 1.
-    pub role: Role,
     /// Where messages go.
     pub log: Log,
     /// The wait point.
@@ -30,18 +28,13 @@ pub struct Adopted {
     pub pidfd: Fd,
 }
 
-/// Makes this process safe, whatever it was given, and finds its role. What it
-/// can't be without, it ends for ([`need`]): descriptors, and a page of memory.
-pub fn start(arguments: Arguments) -> Started {
-    let blocked = signals::block_all();
+/// Makes this process safe, whatever it was given; every signal is blocked already.
+/// What it can't be without, it ends for ([`need`]): descriptors, and a page of
+/// memory.
+pub fn start(role: Role, arguments: Arguments) -> Started {
     let repaired = stdio::repair();
     let log = Log::new();
-    need("block signals", blocked, &log);
     need("open standard descriptors", repaired, &log);
-    let role = match power::take_ctrl_alt_del() {
-        Ok(()) => Role::Machine,
-        Err(_) => Role::Container,
-    };
     emergency::set_role(role);
     // None of these is worth the machine's life.
     let _ = power::leave_directory();
@@ -53,7 +46,6 @@ pub fn start(arguments: Arguments) -> Started {
     let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
     Started {
-        role,
         log,
         watch,
         adopted,

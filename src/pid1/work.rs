@@ -40,7 +40,11 @@ pub fn aside(groups: &Groups, role: Role, log: &Log) -> u8 {
         // before it does read this.
         let _ = files::write_existing(c"/proc/1/oom_score_adj", b"-1000");
     }
-    if let Err(errno) = groups.take_init() {
+    let taken = match role {
+        Role::Machine => groups.take_init(),
+        Role::Container => groups.take_all(),
+    };
+    if let Err(errno) = taken {
         log.failed(Level::Warning, "enter cgroup", b"init", errno);
     }
     0

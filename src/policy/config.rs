@@ -207,7 +207,8 @@ impl Signals {
     };
 
     /// What they ask a container for: whoever runs one sends any of them to stop
-    /// it, so that each ending is its exit. Only the real-time signals restart it.
+    /// it, so that each ending is its exit. Only the real-time signals restart it,
+    /// and INT where [`Manager`](crate::policy::settings::Manager) means that.
     #[must_use]
     pub const fn of_container(self) -> Self {
         Self {
@@ -222,7 +223,7 @@ impl Signals {
 }
 
 impl Asked {
-    const fn of_container(self) -> Self {
+    pub(super) const fn of_container(self) -> Self {
         match self {
             Self::Ignore | Self::Reload => self,
             Self::Halt | Self::PowerOff | Self::Reboot | Self::Kexec => Self::PowerOff,

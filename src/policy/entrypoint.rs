@@ -69,7 +69,10 @@ pub struct Rules {
     pub shares_keys: bool,
     /// What follows when the command is stopped.
     pub on_stop: OnStop,
-    /// Whether host-init stops itself when it is told to by the terminal.
+    /// What the command gets when a key stops host-init, which then does as if the
+    /// command had been stopped; none when nobody could continue host-init.
+    pub key_stop: Option<Signal>,
+    /// Whether host-init stops itself whoever sends it a signal that a key sends.
     pub stops_itself: bool,
     /// Signals that are taken and not forwarded.
     pub dropped: &'static [Signal],
@@ -171,6 +174,7 @@ impl Rules {
         others: Others::Left,
         shares_keys: false,
         on_stop: OnStop::Ignore,
+        key_stop: None,
         stops_itself: false,
         dropped: &[],
     };
@@ -309,13 +313,16 @@ impl Entrypoint {
         if signal == Signal::CONT && self.rules.on_stop == OnStop::Follow {
             push(actions, Action::GiveTerminal);
         }
+        let stops = matches!(signal, Signal::TSTP | Signal::TTIN | Signal::TTOU);
+        let by_key = self.rules.key_stop.filter(|_| stops && is_kernels);
         let reached_it = self.rules.shares_keys && is_kernels;
-        if !reached_it && let Some(signal) = self.rules.rewrites.get(signal) {
+        if !reached_it && let Some(signal) = by_key.or(self.rules.rewrites.get(signal)) {
             push(actions, Action::Send(self.rules.target, signal));
         }
-        let stops = matches!(signal, Signal::TSTP | Signal::TTIN | Signal::TTOU);
         if stops && self.rules.stops_itself {
             push(actions, Action::Stop);
+        } else if by_key.is_some() {
+            push(actions, Action::Follow);
         }
     }
 
@@ -408,3 +415,6 @@ fn push(actions: &mut Actions, action: Action) {
 fn split(code: u8) -> (u32, usize) {
     (u32::from(code % 64), usize::from(code / 64))
 }
+
+#[cfg(test)]
+mod stories;

@@ -72,7 +72,8 @@ pub enum Action {
     Leave(Ending, ending::Step),
     /// Look where that child is; answered by [`Event::LeavingAt`].
     Look,
-    /// Exit with this code, or by `reboot(2)` in the namespace.
+    /// Exit with this code, or for a restart by `reboot(2)` in the namespace, if the
+    /// kernel lets it.
     Exit(Ending, u8),
     /// Read the config again; answered by [`Event::Reloaded`] when it is good.
     Reload,

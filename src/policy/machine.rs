@@ -88,6 +88,13 @@ pub enum Aim {
 /// death by KILL.
 const KILLED: u8 = 137;
 
+/// The exit code of a container that is to be started again, where the kernel lets
+/// nobody say so by `reboot(2)`: the one that `systemd-nspawn` has for that.
+const REBOOTED: u8 = 133;
+
+/// The exit code of a container that host-init itself could not keep running.
+pub const FAULT: u8 = 254;
+
 /// A host that no config has rules for: it ran before host-init was executed again,
 /// and the config is bad since. It is asked as most programs want to be asked.
 const STRANGER: Rules = Rules {
@@ -281,7 +288,11 @@ impl Machine {
                     // mounted goes with it, and the disks are the host's.
                     (Aim::End(ending), Role::Container) => {
                         let is_stuck = self.host.state() == State::Stuck;
-                        let code = if is_stuck { KILLED } else { self.code };
+                        let code = match ending {
+                            Ending::Reboot | Ending::Kexec => REBOOTED,
+                            Ending::Halt | Ending::PowerOff if is_stuck => KILLED,
+                            Ending::Halt | Ending::PowerOff => self.code,
+                        };
                         actions.push(Action::Exit(ending, code));
                     }
                     (Aim::Again, _) => {
@@ -321,7 +332,9 @@ impl Machine {
             Stage::Preparing { task, until, .. } if until <= now => {
                 actions.push(Action::Abandon(task));
                 actions.push(Action::Report(Report::TooLong(task)));
+                // Which goes on with the boot, or ends it: there is nothing to settle.
                 self.done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
+                return;
             }
             Stage::Hopeless { until: Some(until) } if until <= now => {
                 self.stop(now, Aim::End(Ending::Reboot), Haste::Orderly, actions);

@@ -9,7 +9,8 @@
 //! - [`request`]: what a signal asks for;
 //! - [`service`]: one service's life, from start to gone;
 //! - [`backoff`]: how long until the next start;
-//! - [`ending`]: the last steps of the machine, and how long each may take.
+//! - [`ending`]: the last steps of the machine, and how long each may take;
+//! - [`upward`]: what whoever runs a container is told.
 //!
 //! [`entrypoint`] is a whole of its own: one command, forwarded to and waited for.
 
@@ -46,6 +47,7 @@ pub mod machine;
 pub mod request;
 pub mod service;
 pub mod settings;
+pub mod upward;
 
 #[cfg(test)]
 mod samples;

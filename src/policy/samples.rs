@@ -9,7 +9,7 @@ use crate::policy::backoff::Backoff;
 use crate::policy::config::{Shutdown, Signals};
 use crate::policy::event::{Action, Actions};
 use crate::policy::service::{Restart, Rules};
-use crate::policy::settings::{Facts, Hopeless, Role, Settings, Shell};
+use crate::policy::settings::{Facts, Hopeless, Manager, Role, Settings, Shell};
 
 /// A host as the config's defaults make it.
 pub(super) const RULES: Rules = Rules {
@@ -28,6 +28,7 @@ pub(super) const RULES: Rules = Rules {
 pub(super) const MACHINE: Settings = Settings {
     facts: Facts {
         role: Role::Machine,
+        manager: Manager::Other,
         shell: Shell::Spare,
         hopeless: Hopeless::RestartAfter(Duration::from_secs(10)),
     },
@@ -52,11 +53,20 @@ pub(super) const BARE: Settings = Settings {
 pub(super) const CONTAINER: Settings = Settings {
     facts: Facts {
         role: Role::Container,
+        manager: Manager::Other,
         shell: Shell::Missing,
         hopeless: Hopeless::Stay,
     },
     signals: Signals::BUILT_IN.of_container(),
     ..BARE
+};
+
+/// A container with a host, whose config asks for what [`MACHINE`]'s does.
+pub(super) const MOUNTING: Settings = Settings {
+    mounts: MACHINE.mounts,
+    required: MACHINE.required,
+    directories: MACHINE.directories,
+    ..CONTAINER
 };
 
 /// How a process ends that a signal ended.

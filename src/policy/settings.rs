@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::policy::backoff::Backoff;
-use crate::policy::config::{Config, Need, Shutdown, Signals};
+use crate::policy::config::{Asked, Config, Need, Shutdown, Signals};
 use crate::policy::service::{Restart, Rules};
 
 /// Where host-init is PID 1.
@@ -11,7 +11,8 @@ use crate::policy::service::{Restart, Rules};
 pub enum Role {
     /// The machine's first process: it mounts, and ends by `reboot(2)`.
     Machine,
-    /// A container's: it mounts nothing, and ends by its exit code.
+    /// A container's: it mounts what the config asks for and nothing else, and ends
+    /// by its exit code.
     Container,
 }
 
@@ -20,10 +21,33 @@ pub enum Role {
 pub struct Facts {
     /// Where host-init is PID 1.
     pub role: Role,
+    /// Who runs the container.
+    pub manager: Manager,
     /// Whether the image has a shell for a person.
     pub shell: Shell,
     /// What happens when nothing can go on: `panic=` of the command line.
     pub hopeless: Hopeless,
+}
+
+/// Who runs a container, as far as it matters: by what they mean with a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manager {
+    /// `lxc-stop --reboot` sends INT.
+    Lxc,
+    /// `machinectl reboot` sends INT.
+    Nspawn,
+    /// INT is a person's Ctrl-C, or a way to say stop. And nobody, on a machine.
+    Other,
+}
+
+impl Manager {
+    /// What INT asks for that the config has this for.
+    const fn int(self, configured: Asked) -> Asked {
+        match (self, configured) {
+            (Self::Lxc | Self::Nspawn, Asked::Reboot | Asked::Kexec) => Asked::Reboot,
+            (Self::Lxc | Self::Nspawn | Self::Other, asked) => asked.of_container(),
+        }
+    }
 }
 
 /// Whether a person can be given a shell.
@@ -101,7 +125,10 @@ impl Settings {
             shutdown: config.shutdown,
             signals: match facts.role {
                 Role::Machine => config.signals,
-                Role::Container => config.signals.of_container(),
+                Role::Container => Signals {
+                    int: facts.manager.int(config.signals.int),
+                    ..config.signals.of_container()
+                },
             },
         }
     }
@@ -220,6 +247,38 @@ mod tests {
                 },
             })
         );
+    }
+
+    #[test]
+    fn int_is_a_reboot_where_the_manager_means_one_and_the_config_lets_it() {
+        let int = |manager, int| {
+            let config = Config {
+                signals: Signals {
+                    int,
+                    ..Signals::BUILT_IN
+                },
+                ..Config::default()
+            };
+            let facts = Facts {
+                manager,
+                ..CONTAINER.facts
+            };
+            let settings = Settings::new(&config, facts);
+            // Of the others none is.
+            assert_eq!(settings.signals.term, Asked::PowerOff);
+            settings.signals.int
+        };
+
+        for manager in [Manager::Lxc, Manager::Nspawn] {
+            assert_eq!(int(manager, Asked::Reboot), Asked::Reboot);
+            assert_eq!(int(manager, Asked::Kexec), Asked::Reboot);
+            assert_eq!(int(manager, Asked::Halt), Asked::PowerOff);
+            assert_eq!(int(manager, Asked::PowerOff), Asked::PowerOff);
+            assert_eq!(int(manager, Asked::Ignore), Asked::Ignore);
+            assert_eq!(int(manager, Asked::Reload), Asked::Reload);
+        }
+        assert_eq!(int(Manager::Other, Asked::Reboot), Asked::PowerOff);
+        assert_eq!(int(Manager::Other, Asked::Ignore), Asked::Ignore);
     }
 
     #[test]

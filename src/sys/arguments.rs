@@ -4,7 +4,7 @@
 use core::ffi::{CStr, c_char};
 
 use super::Result;
-use super::memory::{Plain, Scratch};
+use super::memory::Scratch;
 use super::spawn::OwnPid;
 
 /// The words of the kernel's initial stack. Lives as long as the process.
@@ -47,6 +47,15 @@ impl Arguments {
     /// The arguments; the first is the program's own name, if it was given one.
     pub fn words(self) -> impl Iterator<Item = &'static CStr> + Clone {
         strings(self.words)
+    }
+
+    /// The value of a variable of the environment; none when it is empty.
+    pub fn variable(self, name: &str) -> Option<&'static [u8]> {
+        let value = self.environment().find_map(|entry| {
+            let rest = entry.to_bytes().strip_prefix(name.as_bytes())?;
+            rest.strip_prefix(b"=")
+        });
+        value.filter(|value| !value.is_empty())
     }
 
     /// The environment, each entry `NAME=value`.
@@ -99,9 +108,6 @@ pub enum Given {
     /// A variable with the program's own pid.
     OwnPid(OwnPid),
 }
-
-// SAFETY: an address is a number; what it leads to is read by nobody but the kernel.
-unsafe impl Plain for *const u8 {}
 
 impl Environment {
     /// An environment of these entries, of which there are at most `most`.

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
+use rustix::path::DecInt;
 
 use super::{Result, files, reason};
 use crate::base::errno::Errno;
@@ -47,14 +48,33 @@ impl Group {
         Ok(Self { directory })
     }
 
-    /// Moves PID 1 into the group. Blocks for a grace period of the kernel, often
+    /// Moves a process into the group. Blocks for a grace period of the kernel, often
     /// 10 ms; for a forked child.
     ///
     /// # Errors
     ///
+    /// The kernel's reasons: `ESRCH` when it has ended.
+    pub fn take(&self, pid: u32) -> Result<()> {
+        let pid = DecInt::new(pid);
+        files::write_existing_at(&self.directory, c"cgroup.procs", pid.as_bytes())
+    }
+
+    /// The controllers that the group has to give, as the kernel writes them.
+    ///
+    /// # Errors
+    ///
     /// The kernel's reasons.
-    pub fn take_init(&self) -> Result<()> {
-        files::write_existing_at(&self.directory, c"cgroup.procs", b"1")
+    pub fn controllers<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
+        files::read_all(self.open(c"cgroup.controllers")?, buffer)
+    }
+
+    /// Gives the groups below a controller: `+name`.
+    ///
+    /// # Errors
+    ///
+    /// `EBUSY` while there are processes in the group itself.
+    pub fn enable(&self, controller: &[u8]) -> Result<()> {
+        files::write_existing_at(&self.directory, c"cgroup.subtree_control", controller)
     }
 
     /// Ends every process of the group and below with KILL, also those that are

@@ -11,6 +11,7 @@ use static_assertions::const_assert;
 
 use super::arguments::Arguments;
 use super::call::execve;
+use super::memory::Scratch;
 use super::{Result, files, reason};
 use crate::base::errno::Errno;
 use crate::base::limits;
@@ -22,9 +23,6 @@ const_assert!(VARIABLE.len() + "=0123456789".len() < 32);
 
 /// Words of PID 1's own command line that its next life gets.
 const WORDS: usize = limits::WORDS;
-
-/// Entries of its environment that its next life gets: as many as a program's.
-const ENTRIES: usize = limits::ENVIRONMENT;
 
 /// Becomes the program at its own path again, which may be another version by
 /// now, with the same arguments. Returns only when that fails; nothing has
@@ -63,12 +61,14 @@ fn try_reexecute(
     for (place, word) in words.iter_mut().take(WORDS).zip(arguments.words()) {
         *place = word.as_ptr().cast::<u8>();
     }
-    let mut environment = [core::ptr::null(); ENTRIES + 2];
-    let (first, rest) = environment.split_at_mut(1);
-    first.fill(variable.as_ptr());
     let inherited = arguments.environment().filter(|entry| !is_variable(entry));
-    for (place, entry) in rest.iter_mut().take(ENTRIES).zip(inherited) {
-        *place = entry.as_ptr().cast();
+    let entries = inherited.clone().count() + 1;
+    let mut environment = Scratch::new((entries + 1) * size_of::<*const u8>())?;
+    let environment = environment.slice_of::<*const u8>();
+    let entries =
+        core::iter::once(variable.as_ptr()).chain(inherited.map(|entry| entry.as_ptr().cast()));
+    for (place, entry) in environment.iter_mut().zip(entries) {
+        *place = entry;
     }
     // SAFETY: both arrays hold C strings and end with a null pointer.
     Err(unsafe { execve(path, words.as_ptr(), environment.as_ptr()) })
@@ -93,7 +93,7 @@ fn variable(number: i32) -> [u8; 32] {
 
 /// Whether an entry of the environment is host-init's own, for its next life and
 /// for nobody else.
-pub fn is_variable(entry: &CStr) -> bool {
+fn is_variable(entry: &CStr) -> bool {
     let rest = entry.to_bytes().strip_prefix(VARIABLE.as_bytes());
     rest.is_some_and(|rest| rest.starts_with(b"="))
 }

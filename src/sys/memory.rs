@@ -144,6 +144,9 @@ impl<F: Family> Drop for Held<F> {
 /// That must be true of the type.
 pub unsafe trait Plain: Copy {}
 
+// SAFETY: of an address, any bytes are one, wherever it leads.
+unsafe impl Plain for *const u8 {}
+
 /// A zeroed value that this process and the children it forks see together; it
 /// stays for the life of the process.
 ///

@@ -31,6 +31,7 @@ pub mod kmsg;
 pub mod memory;
 pub mod mount;
 pub mod network;
+pub mod notify;
 pub mod poll;
 pub mod power;
 pub mod reap;

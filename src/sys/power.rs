@@ -186,6 +186,15 @@ fn prctl(option: u32, value: usize) -> Result<()> {
     unsafe { check(linux_raw_sys::general::__NR_prctl, words) }.map(drop)
 }
 
+/// Whether this process leads its session (`setsid(2)`).
+pub fn leads_session() -> bool {
+    // Not by rustix, which takes it that every leader has a number here: one outside
+    // of the pid namespace has 0.
+    // SAFETY: takes a number.
+    let leader = unsafe { check(linux_raw_sys::general::__NR_getsid, [0; 6]) };
+    leader.ok() == usize::try_from(pid()).ok()
+}
+
 /// Puts a child that has not executed a program into a process group of its own.
 ///
 /// # Errors

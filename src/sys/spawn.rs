@@ -31,8 +31,9 @@ use core::sync::atomic::Ordering;
 use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use super::Result;
+use super::arguments::Arguments;
 use super::clone::{Child, Made, Stack, clone, clone3};
-use super::memory::{Zeroed, shared};
+use super::memory::{Scratch, Zeroed, shared};
 use super::task::Board;
 use crate::base::errno::Errno;
 use crate::base::exit::Failure;
@@ -48,8 +49,10 @@ pub struct Program<'a> {
     /// Its arguments; the first is the program itself, by an absolute path. What
     /// is beyond [`WORDS`](crate::base::limits::WORDS) is left out.
     pub arguments: &'a [&'a CStr],
-    /// Its environment. What is beyond [`ENVIRONMENT`](crate::base::limits::ENVIRONMENT) is left out.
+    /// Entries of its environment.
     pub environment: &'a [&'a CStr],
+    /// What it gets of PID 1's own environment beside them.
+    pub inherited: Option<Inherited<'a>>,
     /// Its working directory.
     pub directory: &'a CStr,
     /// Its three standard descriptors.
@@ -62,12 +65,30 @@ pub struct Program<'a> {
     pub open_files: Option<u64>,
 }
 
+/// Entries of PID 1's own environment, as many as there are: they are where the
+/// kernel put them, and stay there.
+#[derive(Clone, Copy)]
+pub struct Inherited<'a> {
+    /// All of them.
+    pub from: Arguments,
+    /// Which of them the program gets.
+    pub has: &'a dyn Fn(&CStr) -> bool,
+}
+
+impl Inherited<'_> {
+    fn entries(&self) -> impl Iterator<Item = &'static CStr> {
+        self.from.environment().filter(|entry| (self.has)(entry))
+    }
+}
+
 /// Where a program's standard descriptors lead. Input is `/dev/null` unless it
 /// has the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stdio {
     /// Output to the console, or nowhere when there is none.
     Console,
+    /// Output to where PID 1's own goes.
+    OwnOutput,
     /// Output to the kernel's log.
     Kmsg,
     /// Output to nowhere.
@@ -197,7 +218,7 @@ impl Spawner {
             // SAFETY: as above.
             let arrays = unsafe { &mut *slot.arrays.get() };
             words.length = 0;
-            if let Some(plan) = Plan::new(&program, arrays, cell, |word| words.keep(word)) {
+            if let Some(plan) = Plan::new(&program, arrays, None, cell, |word| words.keep(word)) {
                 // SAFETY: as above.
                 let place = unsafe { &mut *slot.plan.get() };
                 let plan = place.write(plan);
@@ -211,10 +232,15 @@ impl Spawner {
                 return started;
             }
         }
-        // A fork has its own copy of the words as they are.
+        // A fork has its own copy of the words as they are, and of a table as long as
+        // it has to be.
+        let inherited = program.inherited.iter().flat_map(Inherited::entries);
+        let entries = program.environment.len() + inherited.count();
+        let mut memory = Scratch::new((entries + 1) * size_of::<*const u8>())?;
+        let table = Some(memory.slice_of());
         let mut arrays = Arrays::EMPTY;
         let keep = |word: &CStr| Some(word.as_ptr().cast());
-        let mut plan = Plan::new(&program, &mut arrays, cell, keep).ok_or(Errno::E2BIG)?;
+        let mut plan = Plan::new(&program, &mut arrays, table, cell, keep).ok_or(Errno::E2BIG)?;
         self.clone(&mut plan, program.cgroup, None, ticket)
     }
 

@@ -6,6 +6,7 @@
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::IoSlice;
+use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
 use super::{Result, reason};
 
@@ -28,6 +29,8 @@ pub fn repair() -> Result<()> {
         // now is kept by forgetting that it is owned.
         match opened {
             Ok(fd) if fd.as_raw_fd() == number => {
+                // Whoever gets it from this process is to find it as others make it.
+                let _ = rustix::fs::fcntl_setfl(&fd, OFlags::empty());
                 let _ = fd.into_raw_fd();
             }
             Ok(_) => return Ok(()),
@@ -66,9 +69,16 @@ pub fn write_line(number: i32, text: &[u8]) -> Result<()> {
     // SAFETY: a closed one answers EBADF.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
     let kind = rustix::fs::fstat(given).map_err(reason)?.st_mode;
-    if FileType::from_raw_mode(kind) == FileType::RegularFile {
-        // It has a position, which those who have the descriptor share.
-        return write_whole_line(given, text);
+    match FileType::from_raw_mode(kind) {
+        // It has no reader to wait for, and one place to write at for all who have it.
+        FileType::RegularFile => return write_whole_line(given, text),
+        FileType::Socket => {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            let nothing = &mut SendAncillaryBuffer::default();
+            let sent = sendmsg(given, &whole_line(text), nothing, flags);
+            return sent.map(drop).map_err(reason);
+        }
+        _ => {}
     }
     let path = if number == 1 {
         c"/proc/self/fd/1"
@@ -78,7 +88,7 @@ pub fn write_line(number: i32, text: &[u8]) -> Result<()> {
     if let Ok(own) = rustix::fs::open(path, NOT_WAITING, Mode::empty()) {
         return write_whole_line(own.as_fd(), text);
     }
-    // A socket, or no /proc, or no right: the mode changes for this one write.
+    // No /proc, or no right: the mode changes for this one write.
     let mode = rustix::fs::fcntl_getfl(given).map_err(reason)?;
     rustix::fs::fcntl_setfl(given, mode | OFlags::NONBLOCK).map_err(reason)?;
     let result = write_whole_line(given, text);
@@ -94,6 +104,11 @@ pub(super) const NOT_WAITING: OFlags = OFlags::WRONLY
 
 /// Writes a line in one call.
 pub(super) fn write_whole_line(fd: BorrowedFd<'_>, text: &[u8]) -> Result<()> {
-    let line = [IoSlice::new(text), IoSlice::new(b"\n")];
-    rustix::io::writev(fd, &line).map(drop).map_err(reason)
+    rustix::io::writev(fd, &whole_line(text))
+        .map(drop)
+        .map_err(reason)
+}
+
+fn whole_line(text: &[u8]) -> [IoSlice<'_>; 2] {
+    [IoSlice::new(text), IoSlice::new(b"\n")]
 }

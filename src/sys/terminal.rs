@@ -2,7 +2,6 @@
 
 use linux_raw_sys::ioctl as raw;
 use rustix::fd::BorrowedFd;
-use rustix::process::Pid;
 
 use super::call::check;
 use super::{Result, reason};
@@ -64,19 +63,18 @@ pub fn give_up() -> Result<()> {
 ///
 /// # Errors
 ///
-/// `ENOTTY` when the terminal is not this session's.
-pub(super) fn set_foreground(group: Pid) -> Result<()> {
-    rustix::termios::tcsetpgrp(input(), group).map_err(reason)
-}
-
-/// [`set_foreground`] by the number of the group.
-///
-/// # Errors
-///
-/// As there, and `ESRCH` for no such group.
+/// `ENOTTY` when the terminal is not this session's, `ESRCH` for no such group.
 pub fn bring_forward(group: u32) -> Result<()> {
-    let group = i32::try_from(group).ok().and_then(Pid::from_raw);
-    set_foreground(group.ok_or(crate::base::errno::Errno::ESRCH)?)
+    let words = [
+        0,
+        raw::TIOCSPGRP as usize,
+        (&raw const group).addr(),
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the kernel reads one number.
+    unsafe { check(linux_raw_sys::general::__NR_ioctl, words) }.map(drop)
 }
 
 /// Puts this process's own group into the foreground.
@@ -85,12 +83,20 @@ pub fn bring_forward(group: u32) -> Result<()> {
 ///
 /// As [`bring_forward`].
 pub fn bring_back() -> Result<()> {
-    set_foreground(rustix::process::getpgrp())
+    bring_forward(own_group())
 }
 
 /// Whether this process's own group is in the foreground.
 pub fn is_foreground() -> bool {
-    number(raw::TIOCGPGRP).is_ok_and(|group| group == rustix::process::getpgrp().as_raw_pid())
+    number(raw::TIOCGPGRP).is_ok_and(|group| u32::try_from(group) == Ok(own_group()))
+}
+
+/// The number of this process's group: 0 when that is outside of the pid namespace,
+/// which rustix takes to be impossible.
+fn own_group() -> u32 {
+    // SAFETY: takes a number.
+    let group = unsafe { check(linux_raw_sys::general::__NR_getpgid, [0; 6]) };
+    group.map_or(0, |group| u32::try_from(group).unwrap_or(0))
 }
 
 /// What the terminal says of a group or a session.

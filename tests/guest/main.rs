@@ -12,6 +12,7 @@ mod session;
 
 mod boot;
 mod config;
+mod container;
 mod endings;
 mod faults;
 mod hung;

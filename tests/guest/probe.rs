@@ -3,7 +3,7 @@
 //! Compiled by itself, statically, and run inside. The first word says what to be.
 
 use std::arch::asm;
-use std::ffi::{CString, c_char, c_int, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr;
 
 unsafe extern "C" {
@@ -13,6 +13,15 @@ unsafe extern "C" {
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
     fn usleep(micros: c_uint) -> c_int;
     fn setsid() -> c_int;
+    fn unshare(flags: c_int) -> c_int;
+    fn umount2(target: *const c_char, flags: c_int) -> c_int;
+    fn mount(
+        source: *const c_char,
+        target: *const c_char,
+        kind: *const c_char,
+        flags: u64,
+        data: *const c_char,
+    ) -> c_int;
     fn syscall(number: i64, ...) -> i64;
 }
 
@@ -24,8 +33,72 @@ fn main() {
         [_, "early", signal, micros] => early(number(signal), number(micros)),
         [_, "orphans", count] => orphans(number(count)),
         [_, "hydra", heads] => hydra(number(heads)),
+        [_, "contain", group, "writable"] => contain(group, 0),
+        [_, "contain", group, "read-only"] => contain(group, MS_RDONLY),
         _ => panic!("probe: {words:?}"),
     }
+}
+
+const MS_RDONLY: u64 = 1;
+
+/// Makes a container of namespaces in a control group, in which it sees nothing but
+/// that group, and runs host-init in it with `/etc/box.toml`. Another process of
+/// the container is in the group from before.
+fn contain(group: &str, flags: u64) {
+    const NEW_MOUNTS: c_int = 0x0002_0000;
+    const NEW_CGROUP: c_int = 0x0200_0000;
+    const NEW_PID: c_int = 0x2000_0000;
+
+    // SAFETY: takes a number.
+    assert_eq!(unsafe { unshare(NEW_PID) }, 0);
+    // SAFETY: there is one thread.
+    let init = unsafe { fork() };
+    if init != 0 {
+        println!("contained: {init}");
+        let mut status = 0;
+        // SAFETY: the kernel writes one number.
+        unsafe { waitpid(init, &mut status, 0) };
+        println!("contained: ended, status {status:#x}");
+        return;
+    }
+    std::fs::write(format!("{group}/cgroup.procs"), "0").unwrap();
+    // SAFETY: takes a number.
+    assert_eq!(unsafe { unshare(NEW_MOUNTS | NEW_CGROUP) }, 0);
+    // SAFETY: there is one thread.
+    if unsafe { fork() } == 0 {
+        loop {
+            // SAFETY: takes a number.
+            unsafe { usleep(1_000_000) };
+        }
+    }
+    mount_new(c"none", c"/", c"", 1 << 18 | 1 << 14);
+    // SAFETY: the path is a C string.
+    unsafe { umount2(c"/sys/fs/cgroup".as_ptr(), 2) };
+    mount_new(c"proc", c"/proc", c"proc", 0);
+    mount_new(c"cgroup2", c"/sys/fs/cgroup", c"cgroup2", flags);
+    let words = [
+        c"/init".as_ptr(),
+        c"--config".as_ptr(),
+        c"/etc/box.toml".as_ptr(),
+        ptr::null(),
+    ];
+    // SAFETY: all are C strings, and the words end with a null pointer.
+    unsafe { execv(c"/init".as_ptr(), words.as_ptr()) };
+    panic!("probe: exec /init");
+}
+
+fn mount_new(source: &CStr, target: &CStr, kind: &CStr, flags: u64) {
+    // SAFETY: all are C strings, and there is no data.
+    let answer = unsafe {
+        mount(
+            source.as_ptr(),
+            target.as_ptr(),
+            kind.as_ptr(),
+            flags,
+            ptr::null(),
+        )
+    };
+    assert_eq!(answer, 0, "probe: mount {target:?}");
 }
 
 /// Becomes host-init, as the PID 1 that this process is, and leaves a child that

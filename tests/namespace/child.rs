@@ -165,6 +165,7 @@ impl<'s> Plan<'s> {
             Refused::Nothing => return,
             Refused::Ends => (libc::SYS_ioctl, Some(GET_INFO), libc::ENOTTY),
             Refused::Processes => (libc::SYS_clone3, None, libc::EAGAIN),
+            Refused::Reboot => (libc::SYS_reboot, None, libc::EPERM),
         };
         let code = |code: u32| u16::try_from(code).unwrap_or(0);
         let load = code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS);

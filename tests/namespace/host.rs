@@ -53,6 +53,13 @@ fn be(role: &str, words: &[&str]) {
         ("up", _) => up(),
         // Says how its life began.
         ("report", _) => report(words),
+        // Says something on its own standard output and error, again and again.
+        ("shouts", _) => shout(),
+        // Says this on its own standard error, a life each.
+        ("says", [line]) => {
+            eprintln!("{line}");
+            process::exit(1);
+        }
         // Stays whatever it is asked.
         ("stubborn", _) => {
             set_signal(libc::SIGTERM, libc::SIG_IGN);
@@ -124,6 +131,17 @@ fn be(role: &str, words: &[&str]) {
 fn up() {
     tell(&format!("up {}", process::id()));
     stay();
+}
+
+fn shout() {
+    let bytes = [b'!'; 4096];
+    tell("shouts");
+    loop {
+        for number in [1, 2] {
+            // SAFETY: the buffer has that many bytes.
+            let _ = unsafe { libc::write(number, bytes.as_ptr().cast(), bytes.len()) };
+        }
+    }
 }
 
 fn stay() -> ! {

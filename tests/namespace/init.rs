@@ -33,6 +33,11 @@ impl Init {
         }
     }
 
+    /// Its pid out here.
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid
+    }
+
     /// What it says on its standard error.
     pub(crate) fn said(&mut self) -> &mut Lines {
         self.said.as_mut().expect("standard error is the test's")

@@ -13,6 +13,8 @@ mod room;
 mod start;
 
 mod exits;
+mod manager;
+mod place;
 mod starts;
 mod stops;
 mod streams;

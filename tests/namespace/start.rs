@@ -48,6 +48,8 @@ pub(crate) enum Refused {
     Ends,
     /// To make a process.
     Processes,
+    /// `reboot(2)`, as to whoever has not the right.
+    Reboot,
 }
 
 impl<'r> Start<'r> {

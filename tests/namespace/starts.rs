@@ -5,11 +5,11 @@ use std::fs;
 
 use crate::init::{End, Init};
 use crate::lines::eventually;
-use crate::room::Room;
-use crate::start::{Refused, Signals, Start};
+use crate::room::{Room, config};
+use crate::start::{Refused, Signals, Start, pipe};
 
 /// What a host reports of its beginning, line by line.
-fn report(room: &mut Room) -> Vec<String> {
+pub(crate) fn report(room: &mut Room) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
         match room.told.next() {
@@ -114,7 +114,9 @@ fn a_host_begins_in_a_session_and_with_descriptors_of_its_own() {
     assert_eq!(of(&report, "directory:"), "/tmp");
     assert_eq!(of(&report, "Umask:"), "0022");
     let held = descriptors(&report);
-    assert_eq!(held, ["0: /dev/null", "1: /dev/console", "2: /dev/console"]);
+    assert_eq!(held[..2], ["0: /dev/null", "1: /dev/null"]);
+    assert!(held[2].starts_with("2: pipe:["), "{held:?}");
+    assert_eq!(held.len(), 3, "{held:?}");
     let mut variables: Vec<&str> = report
         .iter()
         .filter_map(|line| line.strip_prefix("variable "))
@@ -136,14 +138,23 @@ fn a_host_begins_in_a_session_and_with_descriptors_of_its_own() {
 
 #[test]
 fn each_output_leads_where_the_config_says() {
-    for (output, target) in [("console", "/dev/console"), ("null", "/dev/null")] {
+    for output in ["console", "null"] {
         let mut room = Room::with_host(&["report"], &format!("output = \"{output}\""));
-        let mut init = Start::new(&room).spawn();
+        let (_read, write) = pipe();
+        let mut init = Start::new(&room).stdio(1, Some(write)).spawn();
 
         let report = report(&mut room);
 
-        let outputs = [format!("1: {target}"), format!("2: {target}")];
-        assert_eq!(descriptors(&report)[1..], outputs);
+        // A container's console is what it was given.
+        let held = init.descriptors();
+        let [_, (_, out), (_, err), ..] = &held[..] else {
+            panic!("{held:?}");
+        };
+        let expected = match output {
+            "console" => [format!("1: {out}"), format!("2: {err}")],
+            _ => ["1: /dev/null".to_owned(), "2: /dev/null".to_owned()],
+        };
+        assert_eq!(descriptors(&report)[1..], expected);
         init.stop_with(0);
     }
 }
@@ -172,6 +183,38 @@ fn the_config_is_the_one_that_is_named() {
     is_up(&mut room);
 
     init.stop_with(0);
+}
+
+#[test]
+fn the_option_is_stronger_than_the_variable_and_that_than_the_usual_place() {
+    for (usual, variable, option) in [
+        ("up", None, None),
+        ("dead", Some("up"), None),
+        ("dead", Some("dead"), Some("up")),
+        ("dead", None, Some("up")),
+    ] {
+        let mut room = Room::with_host(&[usual], "");
+        let mut environment = vec![c"HOST_INIT_CONFIG=".to_owned()];
+        let mut words = vec![c"/init"];
+        if let Some(role) = variable {
+            room.write("tmp/variable.toml", &config(&[role], ""));
+            environment = vec![c"HOST_INIT_CONFIG=/tmp/variable.toml".to_owned()];
+        }
+        if let Some(role) = option {
+            room.write("tmp/option.toml", &config(&[role], ""));
+            words.extend([c"--config", c"/tmp/option.toml"]);
+        }
+        let mut init = Start::new(&room)
+            .arguments(&words)
+            .environment(environment)
+            .spawn();
+
+        is_up(&mut room);
+
+        init.stop_with(0);
+        let said = init.said().all();
+        assert!(!said.iter().any(|line| line.contains("host: exit 1")));
+    }
 }
 
 #[test]
@@ -240,17 +283,33 @@ fn an_environment_of_a_megabyte_reaches_the_host_whole() {
 }
 
 #[test]
-fn an_environment_of_too_many_entries_is_cut_and_the_configs_own_stay() {
+fn an_environment_of_twenty_thousand_entries_reaches_the_host_whole() {
     let mut room = Room::with_host(&["report"], "[host.environment]\nMINE = \"yes\"");
     let entries = (0..20_000)
         .map(|number| CString::new(format!("MANY_{number}={number}")).unwrap())
         .collect();
     let mut init = Start::new(&room).environment(entries).spawn();
 
-    let report = report(&mut room);
+    for life in 0..2 {
+        let report = report(&mut room);
 
-    assert_eq!(of(&report, "variable MINE="), "yes");
-    assert_eq!(of(&report, "variable MANY_0="), "0");
+        assert_eq!(of(&report, "variable MINE="), "yes");
+        assert!(of(&report, "variable PATH=").starts_with("/usr/local/sbin:"));
+        let many: Vec<&str> = report
+            .iter()
+            .filter_map(|line| line.strip_prefix("variable MANY_"))
+            .collect();
+        let expected: Vec<String> = (0..20_000)
+            .map(|number| format!("{number}={number}"))
+            .collect();
+        assert_eq!(many, expected);
+        // Nor does it get lost when PID 1 is executed again.
+        if life == 0 {
+            init.signal(34 + 25);
+            init.says("re-executed; host: pid ");
+            init.signal(34 + 7);
+        }
+    }
     init.stop_with(0);
 }
 

@@ -64,6 +64,44 @@ fn a_reboot_that_is_asked_for_is_seen_as_one_by_whoever_made_the_namespace() {
 }
 
 #[test]
+fn a_reboot_that_the_kernel_refuses_is_an_exit_code() {
+    for number in [RTMIN + 5, RTMIN + 15] {
+        let mut room = Room::with_host(&["stubborn"], "stop-grace = \"50ms\"");
+        let mut init = Start::new(&room).refused(Refused::Reboot).spawn();
+        assert!(room.told.next().starts_with("up "));
+
+        init.signal(number);
+
+        // Whatever became of the host.
+        assert_eq!(init.end(), End::Code(133), "signal {number}");
+    }
+}
+
+#[test]
+fn int_is_a_reboot_where_that_is_what_the_manager_means() {
+    for (manager, rest, end) in [
+        (c"container=lxc", "", End::Signal(libc::SIGHUP)),
+        (c"container=lxc-libvirt", "", End::Signal(libc::SIGHUP)),
+        (c"container=systemd-nspawn", "", End::Signal(libc::SIGHUP)),
+        (c"container=docker", "", End::Code(0)),
+        (
+            c"container=lxc",
+            "[signals]\nINT = \"poweroff\"",
+            End::Code(0),
+        ),
+    ] {
+        let mut room = Room::with_host(&["up"], rest);
+        let environment = vec![manager.to_owned()];
+        let mut init = Start::new(&room).environment(environment).spawn();
+        assert!(room.told.next().starts_with("up "));
+
+        init.signal(libc::SIGINT);
+
+        assert_eq!(init.end(), end, "{manager:?} {rest}");
+    }
+}
+
+#[test]
 fn an_ending_at_once_gives_no_grace() {
     for (number, end) in [
         (RTMIN + 13, End::Code(137)),
@@ -372,13 +410,13 @@ fn a_host_whose_exec_hangs_ends_when_it_is_asked_to() {
 
 /// Holds up whoever opens a file, to run it for one, as a dead disk does:
 /// `F_SETLEASE` of `fcntl(2)`.
-struct Lease(File);
+pub(crate) struct Lease(File);
 
 /// Chooses the signal that a lease's holder gets; the `libc` crate has it not.
 const F_SETSIG: i32 = 10;
 
 impl Lease {
-    fn new(path: &std::path::Path) -> Self {
+    pub(crate) fn new(path: &std::path::Path) -> Self {
         let file = File::open(path).unwrap();
         // The default, SIGIO, would end this process.
         // SAFETY: takes numbers.
@@ -391,7 +429,7 @@ impl Lease {
     }
 
     /// Whether somebody waits for it.
-    fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         // SAFETY: takes numbers.
         let kind = unsafe { libc::fcntl(self.0.as_raw_fd(), libc::F_GETLEASE) };
         kind != libc::F_WRLCK

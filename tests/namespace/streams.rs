@@ -8,7 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use crate::init::End;
-use crate::room::Room;
+use crate::lines::eventually;
+use crate::room::{Room, config};
 use crate::start::{Signals, Start, pipe};
 use crate::starts::{assert_holds_its_own_only, is_up};
 
@@ -38,6 +39,12 @@ fn it_starts_with_any_of_its_standard_descriptors_closed() {
                 expected.iter().any(|part| target.contains(part)),
                 "{closed:#b}: {held:?}"
             );
+            // A host gets the last two as they are, and most programs can't do with
+            // one that does not wait.
+            let info = fs::read_to_string(init.proc(&format!("fdinfo/{number}"))).unwrap();
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+            let flags = i32::from_str_radix(flags.unwrap().trim(), 8).unwrap();
+            assert_eq!(flags & libc::O_NONBLOCK, 0, "{closed:#b}: {number}");
         }
         assert_holds_its_own_only(&init);
         // It still has a place for its messages.
@@ -97,6 +104,66 @@ fn a_standard_error_that_takes_nothing_neither_ends_nor_holds_it() {
         room.console.wait_for("host-init: host: started, pid 2");
         assert_eq!(init.stop(), End::Code(0), "{what}");
     }
+}
+
+#[test]
+fn a_standard_output_that_takes_nothing_is_the_hosts_alone_to_bear() {
+    let full = || {
+        let (read, write) = pipe();
+        fill(&write);
+        (Some(read), write)
+    };
+    let broken = || {
+        let (read, write) = pipe();
+        drop(read);
+        (None, write)
+    };
+    for (what, make) in [
+        ("full", &full as &dyn Fn() -> (Option<OwnedFd>, OwnedFd)),
+        ("broken", &broken),
+    ] {
+        let (_out, stdout) = make();
+        let (_err, stderr) = make();
+        // A pipe that broke ends the host, again and again.
+        let mut room = Room::with_host(&["shouts"], "backoff = \"10ms\"");
+        let mut init = Start::new(&room)
+            .stdio(1, Some(stdout))
+            .stdio(2, Some(stderr))
+            .spawn();
+        assert_eq!(room.told.next(), "shouts");
+        room.write("etc/host-init.toml", &config(&["up"], ""));
+        init.signal(libc::SIGHUP);
+        init.has_heard_all();
+
+        // It still hears what it is asked.
+        init.signal(34 + 7);
+        room.told.wait_for("up ");
+
+        assert_eq!(init.stop(), End::Code(0), "{what}");
+    }
+}
+
+#[test]
+fn a_file_has_what_it_says_and_what_the_host_says() {
+    let room = Room::with_host(&["says", "it is the host"], "backoff = \"10ms\"");
+    let path = room.path().join("tmp/log");
+    // Each of the two begins at its start, as a shell's `2>file` has it.
+    let file = fs::File::create(&path).unwrap();
+    let mut init = Start::new(&room).stdio(2, Some(file.into())).spawn();
+    eventually("three lives", || {
+        let text = fs::read_to_string(&path).unwrap();
+        text.matches("host: exit 1").count() >= 3
+    });
+
+    init.stop_with(0);
+
+    let text = fs::read_to_string(&path).unwrap();
+    for line in text.lines() {
+        let is_whole = line == "it is the host" || line.starts_with("host-init: ");
+        assert!(is_whole, "{text}");
+    }
+    assert!(text.matches("it is the host\n").count() >= 3, "{text}");
+    assert!(text.matches("host: started").count() >= 3, "{text}");
 }
 
 #[test]

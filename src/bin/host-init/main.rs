@@ -11,6 +11,7 @@ use core::panic::PanicInfo;
 
 use host_init::entrypoint::Given;
 use host_init::format::options::persona;
+use host_init::policy::settings::Role;
 use host_init::sys::arguments::Arguments;
 use host_init::sys::spawn::{Slots, Spawner};
 use host_init::sys::{power, signals, task};
@@ -49,8 +50,13 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
             is_init,
         });
     }
+    let role = if is_machine {
+        Role::Machine
+    } else {
+        Role::Container
+    };
     match Spawner::new(slots) {
-        Ok(spawner) => pid1::main(arguments, spawner),
+        Ok(spawner) => pid1::main(role, arguments, spawner),
         Err(_) => task::exit(pid1::emergency::CODE),
     }
 }

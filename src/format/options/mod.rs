@@ -6,6 +6,8 @@
 
 mod own;
 pub mod persona;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use crate::base::job::Job;
@@ -149,6 +151,8 @@ pub enum Error<'a> {
     BadValue(Flag, &'a [u8]),
     /// A variable that must not be set is.
     Reserved(&'a [u8]),
+    /// There is a config as well as a command.
+    ConfigAndCommand,
 }
 
 /// Hands each option and its value to `each`; the number of the word behind the
@@ -303,7 +307,7 @@ impl<'a> Options<'a> {
             return Ok(options);
         }
         let mut print = None;
-        let command = walk(persona, words, |flag, value| {
+        let command = walk(persona, words.clone(), |flag, value| {
             if let Wish::Print(what) = flag.wish {
                 print = print.or(Some(what));
             }
@@ -316,7 +320,12 @@ impl<'a> Options<'a> {
         });
         options.print = print;
         match command {
-            Ok(command) => options.command = command,
+            Ok(command) => {
+                options.command = command;
+                if options.config.is_some() && words.clone().nth(command).is_some() {
+                    return Err(Error::ConfigAndCommand);
+                }
+            }
             Err(error) if print.is_none() => return Err(error),
             Err(_) => {}
         }

@@ -29,8 +29,8 @@ host-init: the first process of a minimal image
   halt, poweroff, reboot
           links to it: ask PID 1 for that
 
-As PID 1 of a machine (init=, /init) it boots, supervises the host of its config,
-and ends as asked.
+As PID 1 of a machine (init=, /init) it boots, supervises the host of its
+config, and ends as asked.
 
 Options for a command, which HOST_INIT_KILL_AFTER=5s and the like set as well:
 
@@ -101,9 +101,13 @@ pub(super) fn variables<'a>(
 }
 
 /// Whether a variable, without its prefix, stands for an option.
+/// `HOST_INIT_CONFIG` is none: it says what there is to do when there is no command.
 fn is_variable(flag: &Flag, name: &[u8]) -> bool {
     let long = flag.long.unwrap_or_default();
-    let is_setting = !matches!(flag.wish, Wish::Env | Wish::UnsetEnv | Wish::Print(_));
+    let is_setting = !matches!(
+        flag.wish,
+        Wish::Env | Wish::UnsetEnv | Wish::Config | Wish::Print(_)
+    );
     is_setting
         && long.len() == name.len()
         && long.bytes().zip(name).all(|(letter, byte)| match letter {

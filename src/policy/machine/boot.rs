@@ -1,8 +1,10 @@
 //! From the first step to the host that runs, or to a person who is needed.
 
 use crate::base::time::Instant;
+use crate::policy::ending::Ending;
 use crate::policy::event::{Action, Actions, Outcome, Report, Task};
-use crate::policy::machine::{Machine, Stage};
+use crate::policy::machine::{Aim, FAULT, Machine, Stage};
+use crate::policy::request::Haste;
 use crate::policy::service::{Restart, State};
 use crate::policy::settings::{Hopeless, Role, Settings, Shell};
 
@@ -56,9 +58,6 @@ impl Machine {
 
     /// The mount with this number, or what comes after the last.
     pub(super) fn task_from(&self, mount: u8) -> Option<Task> {
-        if self.settings.facts.role == Role::Container {
-            return None;
-        }
         if mount < self.settings.mounts {
             return Some(Task::Mount(mount));
         }
@@ -107,8 +106,14 @@ impl Machine {
         }
     }
 
-    /// Gives a person a shell; without one, counts down.
+    /// Gives a person a shell; without one, counts down. A container ends: whoever
+    /// runs it is the one to know, and to try again.
     pub(super) fn rescue(&mut self, now: Instant, retry: Option<Task>, actions: &mut Actions) {
+        if self.settings.facts.role == Role::Container {
+            self.code = FAULT;
+            self.begin_stop(now, Aim::End(Ending::PowerOff), Haste::Orderly, actions);
+            return;
+        }
         actions.push(Action::Report(Report::Rescue));
         match self.settings.facts.shell {
             Shell::First | Shell::Spare if self.rescue.state() != State::Stuck => {

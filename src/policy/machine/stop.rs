@@ -49,7 +49,13 @@ impl Machine {
         }
     }
 
-    fn begin_stop(&mut self, now: Instant, aim: Aim, haste: Haste, actions: &mut Actions) {
+    pub(super) fn begin_stop(
+        &mut self,
+        now: Instant,
+        aim: Aim,
+        haste: Haste,
+        actions: &mut Actions,
+    ) {
         announce(aim, actions);
         self.stage = Stage::Stopping { aim, asked: 1 };
         self.host.stop(now, haste, actions);

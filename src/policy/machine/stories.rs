@@ -13,7 +13,9 @@ use super::*;
 use crate::policy::config::{Asked, Signals};
 use crate::policy::event::Cause;
 use crate::policy::request::Verbosity;
-use crate::policy::samples::{BARE, CONTAINER, MACHINE, NO_PROCESS, RULES, by, realtime, taken};
+use crate::policy::samples::{
+    BARE, CONTAINER, MACHINE, MOUNTING, NO_PROCESS, RULES, by, realtime, taken,
+};
 use crate::policy::settings::{Facts, Hopeless, Shell};
 
 use Action::{

@@ -8,7 +8,7 @@ use proptest::test_runner::Config as Cases;
 use crate::base::signal::Signal;
 use crate::policy::backoff::Backoff;
 use crate::policy::config::{Asked, Signals};
-use crate::policy::samples::{BARE, CONTAINER, MACHINE, RULES, realtime};
+use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, realtime};
 use crate::policy::service::Rules;
 use crate::policy::settings::{Facts, Hopeless, Settings, Shell};
 use crate::policy::world::chance::Chance;
@@ -69,6 +69,7 @@ fn settings() -> Vec<Settings> {
         shell(Shell::Missing, Hopeless::Stay),
         Settings { host: None, ..BARE },
         CONTAINER,
+        MOUNTING,
         Settings {
             host: None,
             ..CONTAINER

@@ -7,7 +7,7 @@ use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::ending::{Ending, Step};
-use crate::policy::event::{Action, Cause, Event, Report, SERVICES, ServiceId, Task};
+use crate::policy::event::{Action, Cause, Event, Outcome, Report, SERVICES, ServiceId, Task};
 use crate::policy::machine::{Aim, Machine, Stage};
 use crate::policy::request::{self, Haste, Request};
 use crate::policy::service::State;
@@ -48,6 +48,8 @@ pub(super) struct Laws {
     is_at_once: bool,
     /// What the exit code of a container is to be.
     code: u8,
+    /// What a container can't be without.
+    required: u32,
 }
 
 /// What was done to one life of a service.
@@ -93,6 +95,7 @@ impl Laws {
             is_hurried: false,
             is_at_once: false,
             code: 0,
+            required: 0,
         }
     }
 
@@ -129,11 +132,26 @@ impl Laws {
             self.grace = rules.stop_grace;
         }
         self.shutdown = settings.shutdown.unmount + settings.shutdown.sync;
+        if settings.facts.role == Role::Container {
+            self.required = settings.required;
+        }
         match event {
             Event::Exited(id, exit) => self.ended(id, exit, machine),
             Event::Unstarted(id, failure) => self.ended(id, Exit::Unstarted(failure), machine),
             Event::Signaled(signal) => self.hears_signal(signal, machine.stage(), settings),
-            Event::Done(..) => self.task = None,
+            Event::Done(task, outcome) => {
+                self.task = None;
+                if outcome != Outcome::Good {
+                    self.fails(task, machine.stage());
+                }
+            }
+            Event::Tick => {
+                if let Stage::Preparing { task, until, .. } = machine.stage()
+                    && until <= now
+                {
+                    self.fails(task, machine.stage());
+                }
+            }
             _ => {}
         }
     }
@@ -165,6 +183,21 @@ impl Laws {
         let wants_off = matches!(request, Some(Request::End(Ending::PowerOff, _)));
         let is_too_late = matches!(stage, Stage::Leaving { step, .. } if step >= Step::Reboot);
         self.must_be_off |= wants_off && !is_too_late;
+    }
+
+    /// Part of the boot could not be done. What it was of a config that is gone is
+    /// no matter.
+    fn fails(&mut self, task: Task, stage: Stage) {
+        let is_awaited = matches!(
+            stage,
+            Stage::Preparing { task: awaited, is_current: true, .. } if awaited == task
+        );
+        if let Task::Mount(number) = task
+            && is_awaited
+            && self.required >> number & 1 == 1
+        {
+            self.code = 254;
+        }
     }
 
     /// After the machine has heard of an event.
@@ -263,7 +296,11 @@ impl Laws {
             Action::Exit(ending, code) => {
                 self.leaves(now, ending);
                 let killed = services[index(ServiceId::Host)].main.is_some();
-                let expected = if killed { 137 } else { self.code };
+                let expected = match ending {
+                    Ending::Reboot | Ending::Kexec => 133,
+                    Ending::Halt | Ending::PowerOff if killed => 137,
+                    Ending::Halt | Ending::PowerOff => self.code,
+                };
                 self.hold("the exit code is true", code == expected);
             }
             _ => {}

@@ -11,12 +11,12 @@ use rustix::fs::{Mode, OFlags};
 
 use super::launch::{Identity, OwnPid};
 use super::slot::Arrays;
-use super::{Program, Stdio, search};
+use super::{Inherited, Program, Stdio, search};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
 use crate::base::job::Job;
 use crate::sys::call::{execve, exit_group, set_signal_mask};
-use crate::sys::{Result, fault, files, reason, signals, terminal};
+use crate::sys::{Result, fault, files, power, reason, signals, terminal};
 
 /// What the child and PID 1 both see, also when the child is a fork.
 pub(super) struct Cell {
@@ -85,10 +85,12 @@ pub(super) enum Exec {
 }
 
 impl Plan {
-    /// A plan for a service whose words `keep` makes last; none when they do not.
+    /// A plan for a service whose words `keep` makes last; none when they do not, or
+    /// when the environment has more entries than fit: into `table`, if there is one.
     pub(super) fn new(
         program: &Program<'_>,
         arrays: &mut Arrays,
+        table: Option<&mut [*const u8]>,
         cell: &'static Cell,
         mut keep: impl FnMut(&CStr) -> Option<*const u8>,
     ) -> Option<Self> {
@@ -98,7 +100,7 @@ impl Plan {
                 program.arguments,
                 &mut keep,
             )?),
-            environment: pointers(&mut arrays.environment, program.environment, &mut keep)?,
+            environment: environment(table.unwrap_or(&mut arrays.environment), program, &mut keep)?,
             directory: keep(program.directory)?,
             stdio: program.stdio,
             job: Job::Session,
@@ -127,6 +129,24 @@ fn pointers(
         *place = keep(string)?;
     }
     *places.get_mut(left).unwrap_or(end) = core::ptr::null();
+    Some(array.as_ptr())
+}
+
+/// The addresses of an environment and a null pointer behind the last.
+fn environment(
+    array: &mut [*const u8],
+    program: &Program<'_>,
+    keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
+) -> Option<*const *const u8> {
+    let (end, rest) = array.split_last_mut()?;
+    let mut places = rest.iter_mut();
+    for entry in program.environment {
+        *places.next()? = keep(entry)?;
+    }
+    for entry in program.inherited.iter().flat_map(Inherited::entries) {
+        *places.next()? = entry.as_ptr().cast();
+    }
+    *places.next().unwrap_or(end) = core::ptr::null();
     Some(array.as_ptr())
 }
 
@@ -224,7 +244,7 @@ fn begin_job(job: Job) -> Result<()> {
 fn take_terminal(job: Job) -> Result<()> {
     match job {
         Job::Session => terminal::control(),
-        Job::Group => terminal::set_foreground(rustix::process::getpid()),
+        Job::Group => terminal::bring_forward(power::pid()),
         Job::Shared => Ok(()),
     }
 }
@@ -232,6 +252,10 @@ fn take_terminal(job: Job) -> Result<()> {
 fn set_stdio(stdio: Stdio) -> Result<()> {
     let (input, output) = match stdio {
         Stdio::Inherited => return Ok(()),
+        Stdio::OwnOutput => {
+            let input = open_stdio(c"/dev/null", OFlags::RDWR)?;
+            return rustix::stdio::dup2_stdin(&input).map_err(reason);
+        }
         Stdio::Terminal => (c"/dev/console", None),
         Stdio::Console => (c"/dev/null", Some((c"/dev/console", OFlags::RDWR))),
         Stdio::Kmsg => (c"/dev/null", Some((c"/dev/kmsg", OFlags::WRONLY))),

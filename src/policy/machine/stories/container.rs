@@ -16,13 +16,30 @@ fn a_container_without_a_host_is_idle() {
 }
 
 #[test]
-fn a_container_mounts_nothing() {
-    let mut story = Story::new(Settings {
-        facts: CONTAINER.facts,
-        ..MACHINE
-    });
+fn a_container_mounts_what_the_config_asks_for_and_nothing_else() {
+    let mut bare = Story::new(CONTAINER);
+    assert_eq!(bare.on(Event::Booted), [Start(Host)]);
 
-    assert_eq!(story.on(Event::Booted), [Start(Host)]);
+    let mut story = Story::new(MOUNTING);
+    assert_eq!(story.on(Event::Booted), [Do(Mount(0))]);
+    assert_eq!(story.on(Done(Mount(0), Outcome::Good)), [Do(Mount(1))]);
+    // This one is optional.
+    assert_eq!(story.on(Done(Mount(1), BAD)), [Do(Directories)]);
+    assert_eq!(story.on(Done(Directories, BAD)), [Start(Host)]);
+}
+
+#[test]
+fn a_container_that_a_required_mount_fails_ends_with_254() {
+    let mut failed = Story::booted(MOUNTING);
+    let mut late = Story::booted(MOUNTING);
+
+    let ends = [
+        Say(Report::Ending(Ending::PowerOff)),
+        ExitWith(Ending::PowerOff, 254),
+    ];
+    assert_eq!(failed.on(Done(Mount(0), BAD)), ends);
+    let given_up = [Abandon(Mount(0)), Say(Report::TooLong(Mount(0)))];
+    assert_eq!(late.reach_deadline(90_000), [given_up, ends].concat());
 }
 
 #[test]
@@ -50,11 +67,13 @@ fn a_container_stops_by_any_classic_signal_and_exits_with_0() {
 
 #[test]
 fn a_container_is_restarted_only_by_real_time_signals() {
+    // 133 for whoever can't be told by the kernel.
+
     for (n, how) in [(5, Ending::Reboot), (6, Ending::Kexec)] {
         let mut story = Story::booted(CONTAINER);
         story.on(Signaled(realtime(n)));
 
-        assert_eq!(story.end(Host, Exit::Code(0)), [ExitWith(how, 0)]);
+        assert_eq!(story.end(Host, Exit::Code(0)), [ExitWith(how, 133)]);
     }
 }
 
