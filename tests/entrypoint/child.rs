@@ -6,8 +6,8 @@
 use std::ffi::{CStr, CString, c_char, c_uint};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use crate::start::{Role, Signals, Start};
-use crate::system::{block, clone, exit, lead, null, set_signal, stay, text};
+use crate::start::{Role, Signals, Start, Terminal};
+use crate::system::{block, clone, exit, lead, lead_group, null, pid, set_signal, stay, text};
 
 /// Everything the child needs.
 pub(crate) struct Plan<'s> {
@@ -21,7 +21,7 @@ pub(crate) struct Plan<'s> {
     open: &'s [RawFd],
     null: OwnedFd,
     leads: bool,
-    controls: bool,
+    terminal: Terminal,
     /// What to write into `uid_map` and `gid_map`, without the right to mount.
     pub(crate) user: Option<(CString, CString)>,
     /// Where the first process tells of the second.
@@ -56,7 +56,7 @@ impl<'s> Plan<'s> {
             open: &start.open,
             null: null(),
             leads: start.leads,
-            controls: start.controls,
+            terminal: start.terminal,
             user: (uid != 0).then(|| (map(uid), map(gid))),
             end: end.as_raw_fd(),
         }
@@ -105,6 +105,10 @@ impl<'s> Plan<'s> {
     /// The life of a first process that is not the init: it starts the init,
     /// tells of its end, and stays for the sake of what is left.
     fn watch(&self) -> ! {
+        lead();
+        if self.terminal == Terminal::OfAnother {
+            self.take_terminal();
+        }
         let mut pidfd = -1;
         // SAFETY: the child makes only system calls.
         let pid = unsafe { clone(libc::CLONE_VFORK, &mut pidfd) };
@@ -149,6 +153,18 @@ impl<'s> Plan<'s> {
         if self.leads {
             lead();
         }
+        match self.terminal {
+            Terminal::None => {}
+            Terminal::Own => self.take_terminal(),
+            Terminal::OfAnother => {
+                lead_group(0);
+                self.bring_forward(pid());
+            }
+            Terminal::Behind => {
+                self.take_terminal();
+                self.bring_forward(self.start_another());
+            }
+        }
         // SAFETY: the path is a C string.
         if unsafe { libc::chdir(self.directory.as_ptr()) } != 0 {
             self.fail(&self.directory);
@@ -172,6 +188,33 @@ impl<'s> Plan<'s> {
         self.fail(&self.program)
     }
 
+    fn take_terminal(&self) {
+        // SAFETY: takes numbers.
+        if unsafe { libc::ioctl(self.stdio[0], libc::TIOCSCTTY, 0) } != 0 {
+            self.fail(c"take the terminal");
+        }
+    }
+
+    fn bring_forward(&self, group: i32) {
+        // SAFETY: takes numbers.
+        if unsafe { libc::tcsetpgrp(self.stdio[0], group) } != 0 {
+            self.fail(c"bring a group forward");
+        }
+    }
+
+    /// A child that the init does not know, in a group of its own.
+    fn start_another(&self) -> i32 {
+        let mut pidfd = -1;
+        // SAFETY: the child makes only system calls.
+        let pid = unsafe { clone(0, &mut pidfd) };
+        if pid == 0 {
+            block(0);
+            stay();
+        }
+        lead_group(pid);
+        pid
+    }
+
     fn set_signals(&self) {
         for signal in 1..=libc::SIGRTMAX() {
             let is_ignored = self.signals.ignored >> (signal - 1) & 1 == 1;
@@ -186,12 +229,6 @@ impl<'s> Plan<'s> {
     }
 
     fn set_descriptors(&self) {
-        if self.controls {
-            // SAFETY: takes numbers.
-            if unsafe { libc::ioctl(self.stdio[0], libc::TIOCSCTTY, 0) } != 0 {
-                self.fail(c"take the terminal");
-            }
-        }
         // Out of the way first: one may be where another is to be.
         let mut aside = [-1; 3];
         for (place, fd) in aside.iter_mut().zip(self.stdio) {

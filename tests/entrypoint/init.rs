@@ -202,6 +202,17 @@ impl Init {
         });
     }
 
+    /// Waits until it waits, and has nothing left to do.
+    pub(crate) fn is_asleep(&self) {
+        let mut before = String::new();
+        eventually("its sleep", || {
+            let used = fs::read_to_string(self.proc("schedstat")).unwrap();
+            let is_asleep = self.status("State:") == "S (sleeping)" && used == before;
+            before = used;
+            is_asleep
+        });
+    }
+
     /// The pid out here of the process that has this one in there: its parents
     /// are known up to the first.
     fn outside(&self, pid: i32) -> Option<i32> {

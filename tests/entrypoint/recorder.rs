@@ -145,10 +145,9 @@ fn tell(line: &str) {
 
 fn report(words: &[&CStr], variables: *const *const c_char) {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    for line in status.lines() {
-        if line.starts_with("Sig") || line.starts_with("Shd") || line.starts_with("Umask") {
-            tell(line);
-        }
+    for name in ["SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "Umask"] {
+        let line = status.lines().find(|line| line.starts_with(name));
+        tell(line.unwrap());
     }
     // SAFETY: asks about this process.
     let session = unsafe { libc::getsid(0) };

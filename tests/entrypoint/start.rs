@@ -25,6 +25,20 @@ pub(crate) enum Role {
 
 pub(crate) const ROLES: [Role; 2] = [Role::First, Role::Ordinary];
 
+/// What terminal it has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Terminal {
+    None,
+    /// It leads the session that the terminal controls, and is in the foreground,
+    /// as in `docker run -it`.
+    Own,
+    /// Its parent leads that session and brought it to the foreground, as a shell
+    /// does.
+    OfAnother,
+    /// It leads the session, and another is in the foreground.
+    Behind,
+}
+
 /// What signals it inherits as blocked and ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Signals {
@@ -49,8 +63,8 @@ pub(crate) struct Start {
     /// Whether it leads its session: what makes containers sees to that, a shell
     /// does not.
     pub(crate) leads: bool,
-    /// Whether what is its standard input is its controlling terminal.
-    pub(crate) controls: bool,
+    /// What its standard input, output and error are, if a terminal.
+    pub(crate) terminal: Terminal,
 }
 
 impl Start {
@@ -72,7 +86,7 @@ impl Start {
             outputs: [Some(output), Some(complaints)],
             open: Vec::new(),
             leads: true,
-            controls: false,
+            terminal: Terminal::None,
         }
     }
 
@@ -128,12 +142,13 @@ impl Start {
         self
     }
 
-    /// With a terminal as 0, 1 and 2, which it controls.
-    pub(crate) fn terminal(mut self, terminal: &OwnedFd) -> Self {
+    /// With a terminal as 0, 1 and 2.
+    pub(crate) fn terminal(mut self, terminal: Terminal, fd: &OwnedFd) -> Self {
         for number in 0..3 {
-            self = self.stdio(number, Some(terminal.try_clone().unwrap()));
+            self = self.stdio(number, Some(fd.try_clone().unwrap()));
         }
-        self.controls = true;
+        self.leads = terminal != Terminal::OfAnother;
+        self.terminal = terminal;
         self
     }
 

@@ -1,6 +1,6 @@
 //! System calls as functions that a test may call, and a child between clone and exec.
 //!
-//! None allocates, but for the paths that the last two are given.
+//! None of those that such a child makes allocates.
 
 use std::ffi::{CStr, CString, c_int};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -42,6 +42,9 @@ pub(crate) fn parent() -> i32 {
 pub(crate) const fn bit(number: c_int) -> u64 {
     1 << (number - 1)
 }
+
+/// All of them, as a set. With a C library a program can block no others.
+pub(crate) const ALL: u64 = !(bit(32) | bit(33));
 
 /// Blocks these signals and no others, of this thread; those it blocked before.
 pub(crate) fn block(signals: u64) -> u64 {
@@ -198,4 +201,37 @@ pub(crate) fn text(path: &Path) -> CString {
 pub(crate) fn make_fifo(path: &CStr) {
     // SAFETY: the path is a C string.
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o666) }, 0);
+}
+
+/// A terminal's two ends, the one of its programs second.
+pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
+    let (mut master, mut slave) = (-1, -1);
+    // SAFETY: the kernel writes two descriptors.
+    let made = unsafe {
+        libc::openpty(
+            &raw mut master,
+            &raw mut slave,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    };
+    assert_eq!(made, 0);
+    (owned(master), owned(slave))
+}
+
+/// Fills a pipe to the last byte.
+pub(crate) fn fill(pipe: &OwnedFd) {
+    let pipe = pipe.as_raw_fd();
+    // SAFETY: takes numbers.
+    let set = unsafe { libc::fcntl(pipe, libc::F_SETFL, libc::O_NONBLOCK) };
+    assert_eq!(set, 0);
+    for size in [65_536, 1] {
+        let bytes = vec![b'.'; size];
+        // SAFETY: the buffer has that many bytes.
+        while unsafe { libc::write(pipe, bytes.as_ptr().cast(), size) } > 0 {}
+    }
+    // As whoever made it had it: a write would wait.
+    // SAFETY: takes numbers.
+    assert_eq!(unsafe { libc::fcntl(pipe, libc::F_SETFL, 0) }, 0);
 }

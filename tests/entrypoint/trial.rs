@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::init::{End, Seen};
-use crate::peer::{Peer, Program};
+use crate::peer::{Peer, Program, Side};
 use crate::place::Place;
 use crate::start::{Role, Start};
 
@@ -15,6 +15,8 @@ pub(crate) struct Trial {
     pub(crate) peer: Peer,
     place: Place,
     faults: Vec<String>,
+    /// Those that were waited for in vain. Once is enough.
+    lost: Vec<Side>,
 }
 
 /// Compares host-init with a peer.
@@ -23,6 +25,7 @@ pub(crate) fn trial(peer: Peer, compare: impl FnOnce(&mut Trial)) {
         peer,
         place: Place::new(),
         faults: Vec::new(),
+        lost: Vec::new(),
     };
     compare(&mut trial);
     let faults = trial.faults;
@@ -119,12 +122,16 @@ impl Trial {
         program: &Program,
         observe: impl Fn(&mut Place, &Program) -> T,
     ) -> Option<T> {
+        if self.lost.contains(&program.side) {
+            return None;
+        }
         let place = &mut self.place;
         place.forget();
         let seen = catch_unwind(AssertUnwindSafe(|| observe(place, program)));
         seen.inspect_err(|panic| {
             let words = panic.downcast_ref::<String>().cloned();
             let side = (self.peer, program.side);
+            self.lost.push(program.side);
             self.faults
                 .push(format!("{side:?} {what}: {}", words.unwrap_or_default()));
         })

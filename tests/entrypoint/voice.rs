@@ -5,14 +5,20 @@
 //! is what others rely on.
 
 /// The further lines of tini's one message that has some.
-const CONTINUED: [&str; 2] = ["Zombie processes will not", "To fix the problem, use the -s"];
+const CONTINUED: [&str; 2] = [
+    "Zombie processes will not",
+    "To fix the problem, use the -s",
+];
 
 /// The same lines, with what stands in front of an init's own messages in place of
 /// them, each once.
 pub(crate) fn levels(lines: &[String]) -> String {
     let mut kept: Vec<String> = Vec::new();
     for line in lines {
-        if CONTINUED.iter().any(|beginning| line.starts_with(beginning)) {
+        if CONTINUED
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
+        {
             continue;
         }
         match level(line) {
