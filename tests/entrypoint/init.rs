@@ -204,13 +204,22 @@ impl Init {
 
     /// Waits until it waits, and has nothing left to do.
     pub(crate) fn is_asleep(&self) {
-        let mut before = String::new();
-        eventually("its sleep", || {
-            let used = fs::read_to_string(self.proc("schedstat")).unwrap();
-            let is_asleep = self.status("State:") == "S (sleeping)" && used == before;
-            before = used;
-            is_asleep
-        });
+        eventually("its sleep", || self.is_idle());
+    }
+
+    /// Whether it waits, and did nothing since a moment ago.
+    pub(crate) fn is_idle(&self) -> bool {
+        is_idle(self.pid)
+    }
+
+    /// Whether the process that has this pid in the namespace is idle.
+    pub(crate) fn is_idle_inside(&self, pid: i32) -> bool {
+        self.outside(pid).is_some_and(is_idle)
+    }
+
+    /// How long it ran, in nanoseconds.
+    pub(crate) fn used(&self) -> u64 {
+        used(self.pid)
     }
 
     /// The pid out here of the process that has this one in there: its parents
@@ -264,4 +273,17 @@ fn line(pid: i32, name: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn is_idle(pid: i32) -> bool {
+    let before = used(pid);
+    let state = line(pid, "State:").unwrap_or_default();
+    std::thread::yield_now();
+    state == "S (sleeping)" && used(pid) == before
+}
+
+fn used(pid: i32) -> u64 {
+    let used = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    let used = used.split_whitespace().next();
+    used.map_or(0, |used| used.parse().unwrap())
 }

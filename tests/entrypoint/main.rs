@@ -21,6 +21,7 @@ mod trial;
 mod voice;
 
 mod codes;
+mod differences;
 mod execs;
 mod flags;
 mod inheritance;

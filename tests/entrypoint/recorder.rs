@@ -82,6 +82,14 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
             tell("up");
             stay();
         }
+        // Tells when it goes on after a stop.
+        "continued" => {
+            let told = tell_continued as extern "C" fn(c_int);
+            set_signal(libc::SIGCONT, told as libc::sighandler_t);
+            block(0);
+            tell("up");
+            stay();
+        }
         // Says on standard output and standard error.
         "says" => {
             println!("it says this");
@@ -141,6 +149,10 @@ fn tell(line: &str) {
     let fifo = told().unwrap();
     let mut told = OpenOptions::new().write(true).open(fifo).unwrap();
     told.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+extern "C" fn tell_continued(_: c_int) {
+    tell("continued");
 }
 
 fn report(words: &[&CStr], variables: *const *const c_char) {

@@ -37,7 +37,7 @@ fn plain() -> impl Iterator<Item = i32> {
 }
 
 /// An init whose program records, with these flags.
-fn recorded(place: &mut Place, program: &Program, role: Role, flags: &[&str]) -> Init {
+pub(crate) fn recorded(place: &mut Place, program: &Program, role: Role, flags: &[&str]) -> Init {
     let start = Start::new(place, program).role(role).words(flags);
     let init = start
         .words(&["--", &place.recorder(), "records", "1000"])
@@ -184,27 +184,8 @@ fn dumb_init_with_a_single_child_passes_a_stop_on_and_stops_itself() {
 }
 
 #[test]
-fn a_fault_that_is_sent_from_outside_is_the_inits_own() {
-    for peer in [Peer::Tini, Peer::Catatonit] {
-        trial(peer, |trial| {
-            for number in FAULTS {
-                trial.both(
-                    &format!("{number}"),
-                    &End::Signal(number),
-                    |place, program| {
-                        let mut init = recorded(place, program, Role::Ordinary, &[]);
-                        init.signal(number);
-                        init.end()
-                    },
-                );
-                // The kernel keeps it from a first process without a handler.
-                trial.both(&format!("PID 1, {number}"), &true, |place, program| {
-                    let init = recorded(place, program, Role::First, &[]);
-                    passed(place, &init, number).is_empty() && init.lives_for(Duration::ZERO)
-                });
-            }
-        });
-    }
+fn a_fault_that_somebody_sends_is_a_signal_as_any_other_to_dumb_init() {
+    // tini and catatonit are in `differences`.
     trial(Peer::DumbInit, |trial| {
         for role in ROLES {
             trial.both(&format!("{role:?}"), &Vec::new(), |place, program| {
