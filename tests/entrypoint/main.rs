@@ -22,9 +22,11 @@ mod voice;
 
 mod codes;
 mod differences;
+mod environment;
 mod execs;
 mod flags;
 mod inheritance;
+mod moments;
 mod signals;
 mod streams;
 mod targets;

@@ -1,14 +1,19 @@
 //! What an init says itself is told from what its program says.
 //!
 //! The words of messages are each program's own, and so is how many there are of
-//! a level. On which stream they come, with what in front and at which verbosity
-//! is what others rely on.
+//! a level, and what is told only to whoever looks for a fault in tini itself
+//! (`DEBUG`, `TRACE`). On which stream they come, with what in front and at which
+//! verbosity is what others rely on.
 
 /// The further lines of tini's one message that has some.
 const CONTINUED: [&str; 2] = [
     "Zombie processes will not",
     "To fix the problem, use the -s",
 ];
+
+/// What tini tells of itself. It begins with a verbosity of 2, as `INFO` does,
+/// which comes with each run.
+const INNER: [&str; 2] = ["[DEBUG tini]", "[TRACE tini]"];
 
 /// The same lines, with what stands in front of an init's own messages in place of
 /// them, each once.
@@ -22,7 +27,7 @@ pub(crate) fn levels(lines: &[String]) -> String {
             continue;
         }
         match level(line) {
-            Some(level) if kept.contains(&level) => {}
+            Some(level) if kept.contains(&level) || INNER.contains(&level.as_str()) => {}
             Some(level) => kept.push(level),
             None => kept.push(line.clone()),
         }
