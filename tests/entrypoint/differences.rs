@@ -7,7 +7,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::inheritance::{kept, of, report};
-use crate::init::{End, Init, Seen};
+use crate::init::{Init, Seen};
 use crate::lines::eventually;
 use crate::peer::{Peer, Program, Side};
 use crate::place::Place;

@@ -93,18 +93,6 @@ impl Init {
         }
     }
 
-    /// What it and what it runs say on standard output.
-    pub(crate) fn output(&mut self) -> &mut Lines {
-        self.said[0]
-            .as_mut()
-            .expect("standard output is the test's")
-    }
-
-    /// What it and what it runs say on standard error.
-    pub(crate) fn complaints(&mut self) -> &mut Lines {
-        self.said[1].as_mut().expect("standard error is the test's")
-    }
-
     /// Sends it a signal.
     pub(crate) fn signal(&self, number: i32) {
         let pidfd = self.pidfd.as_ref().unwrap_or(&self.first_pidfd);

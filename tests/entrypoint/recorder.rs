@@ -116,6 +116,12 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
             have(Kin::Stranger);
             exit(number(0));
         }
+        // So too, and these end when they are told to.
+        "leaves-mortals" => {
+            have(Kin::Mortal);
+            have(Kin::Mortal);
+            exit(number(0));
+        }
         // Makes an orphan, which tells whose it is then.
         "orphan" => orphan(false),
         "reaped" => orphan(true),
@@ -157,7 +163,9 @@ extern "C" fn tell_continued(_: c_int) {
 
 fn report(words: &[&CStr], variables: *const *const c_char) {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    for name in ["SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "Umask"] {
+    for name in [
+        "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "Umask", "Uid", "Gid", "Groups",
+    ] {
         let line = status.lines().find(|line| line.starts_with(name));
         tell(line.unwrap());
     }
@@ -236,6 +244,8 @@ enum Kin {
     Member,
     /// In a group of its own.
     Stranger,
+    /// In its group, and with the signals that the init gave.
+    Mortal,
 }
 
 /// Makes a process that records, and waits until it does.
@@ -248,6 +258,10 @@ fn have(kin: Kin) {
             Kin::Stranger => {
                 lead_group(0);
                 "stranger "
+            }
+            Kin::Mortal => {
+                drop(is_ready);
+                stay();
             }
         };
         block(u64::MAX);

@@ -116,11 +116,6 @@ impl Start {
         self
     }
 
-    pub(crate) fn directory(mut self, path: impl Into<PathBuf>) -> Self {
-        self.directory = path.into();
-        self
-    }
-
     /// With these signals blocked.
     pub(crate) fn blocked(mut self, signals: u64) -> Self {
         self.signals.blocked = signals;
@@ -155,12 +150,6 @@ impl Start {
     /// With `/dev/null` open under these numbers too.
     pub(crate) fn open(mut self, numbers: &[RawFd]) -> Self {
         self.open = numbers.to_vec();
-        self
-    }
-
-    /// In a session and a group that are not its own.
-    pub(crate) fn led(mut self) -> Self {
-        self.leads = false;
         self
     }
 

@@ -11,7 +11,7 @@ const LAST: i32 = 64;
 
 /// Who is sent a signal that an init with these flags and variables is sent: its
 /// program, another in the program's group, or one in another group.
-fn reached(
+pub(crate) fn reached(
     place: &mut Place,
     program: &Program,
     role: Role,
