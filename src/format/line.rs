@@ -81,11 +81,6 @@ impl Line {
         &self.bytes
     }
 
-    /// Whether something did not fit.
-    pub const fn is_cut(&self) -> bool {
-        self.is_cut
-    }
-
     fn push_hex(&mut self, byte: u32) {
         self.append("\\x");
         for digit in [byte >> 4, byte & 0xf] {
@@ -186,7 +181,7 @@ mod tests {
         line.push(&"x".repeat(limits::LOG_LINE_BYTES));
 
         assert_eq!(line.as_bytes().len(), limits::LOG_LINE_BYTES);
-        assert!(!line.is_cut());
+        assert!(!line.is_cut);
         assert!(text(&line).ends_with('x'));
     }
 
@@ -201,7 +196,7 @@ mod tests {
                 line.push("more");
                 line.push_number(7);
 
-                assert!(line.is_cut());
+                assert!(line.is_cut);
                 assert!(text(&line).ends_with(CUT), "{character:?} {start}");
                 assert_eq!(text(&line).matches("more").count(), 0);
                 assert!(line.as_bytes().len() <= limits::LOG_LINE_BYTES);

@@ -16,11 +16,9 @@ pub struct Entry<'a> {
     pub major: u32,
     /// Minor number of the device.
     pub minor: u32,
-    /// What of the filesystem is mounted: `/`, or the source of a bind mount.
+    /// What of the filesystem is mounted: `/`, or the source of a bind mount;
+    /// with `//deleted` at its end when that was removed since.
     pub root: &'a [u8],
-    /// Whether `root` was removed after it was mounted. The kernel says so by
-    /// `//deleted` at its end, which is not in `root` here.
-    pub is_deleted: bool,
     /// Where it is mounted, as seen from this process's root. Not unique:
     /// a later line covers an earlier one.
     pub target: &'a [u8],
@@ -50,17 +48,12 @@ pub fn parse_line(line: &[u8]) -> Option<Entry<'_>> {
     let (kind, rest) = split(rest, b' ')?;
     // Some filesystems write a space in their options: the rest is theirs.
     let (source, super_options) = split(rest, b' ')?;
-    let (root, is_deleted) = match root.strip_suffix(b"//deleted") {
-        Some(kept) => (kept, true),
-        None => (root, false),
-    };
     Some(Entry {
         id: number(id)?,
         parent: number(parent)?,
         major: number(major)?,
         minor: number(minor)?,
         root,
-        is_deleted,
         target,
         options,
         optional,
@@ -83,18 +76,6 @@ pub fn unescape<'b>(raw: &[u8], buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         rest = after;
     }
     buffer.get(..length)
-}
-
-impl<'a> Entry<'a> {
-    /// The number of the optional field `name`: the peer group of `shared`,
-    /// `master` or `propagate_from`.
-    pub fn peer_group(&self, name: &[u8]) -> Option<u32> {
-        self.optional
-            .split(|byte| *byte == b' ')
-            .filter_map(|field| split(field, b':'))
-            .find(|(tag, _)| *tag == name)
-            .and_then(|(_, group)| number(group))
-    }
 }
 
 /// The byte at the start of an escaped field, and what is behind it.
@@ -171,9 +152,6 @@ mod tests {
         assert_eq!(entry.kind, b"ext3");
         assert_eq!(entry.source, b"/dev/root");
         assert_eq!(entry.super_options, b"rw,errors=continue");
-        assert_eq!(entry.peer_group(b"shared"), Some(1));
-        assert_eq!(entry.peer_group(b"master"), Some(2));
-        assert_eq!(entry.peer_group(b"propagate_from"), None);
     }
 
     #[test]
@@ -181,7 +159,6 @@ mod tests {
         let entry = parse_line(b"1 1 0:2 / / rw - rootfs  rw\n").unwrap();
 
         assert_eq!(entry.optional, b"");
-        assert_eq!(entry.peer_group(b"shared"), None);
         assert_eq!(entry.kind, b"rootfs");
         assert_eq!(entry.source, b"");
         assert_eq!(entry.super_options, b"rw");
@@ -218,16 +195,6 @@ mod tests {
         ] {
             assert_eq!(parse_line(line), None, "{}", line.escape_ascii());
         }
-    }
-
-    #[test]
-    fn a_removed_root_is_told_from_a_name_that_looks_like_it() {
-        let removed = parse_line(b"1 1 0:2 /a//deleted /b rw - t s rw").unwrap();
-        let named = parse_line(b"1 1 0:2 /a/deleted /b\\040(deleted) rw - t s rw").unwrap();
-
-        assert_eq!((removed.root, removed.is_deleted), (&b"/a"[..], true));
-        assert_eq!((named.root, named.is_deleted), (&b"/a/deleted"[..], false));
-        assert_eq!(decoded(named.target), b"/b (deleted)");
     }
 
     #[test]

@@ -107,19 +107,12 @@ impl Image {
 
     /// A machine with the image, which says on its console all there is to say.
     pub(crate) fn boot(&self) -> Boot {
-        boot(self.bytes()).append("loglevel=7")
+        Boot::new(self.bytes()).append("loglevel=7")
     }
 
     /// A machine with the image whose console says only what is bad: kernel
     /// messages take long where nobody reads them.
     pub(crate) fn boot_on(&self, console: Console) -> Boot {
-        boot(self.bytes()).console(console)
+        Boot::new(self.bytes()).console(console)
     }
-}
-
-/// A machine with an archive. Where the machine that emulates is busy with other
-/// things, the kernel's own look at its timer gives up, with a panic, and its look
-/// at a processor that stalls writes into what others say.
-pub(crate) fn boot(archive: Vec<u8>) -> Boot {
-    Boot::new(archive).append("no_timer_check rcupdate.rcu_cpu_stall_suppress=1")
 }

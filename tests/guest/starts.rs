@@ -6,7 +6,7 @@ use initramfs::{Archive, Compression};
 use qemu::{Boot, Console, Disk, Ending, Scratch, tools};
 
 use crate::disk::{assert_clean, read};
-use crate::image::{Image, SHELL, boot};
+use crate::image::{Image, SHELL};
 use crate::programs;
 use crate::session::Session;
 
@@ -176,7 +176,7 @@ fn a_root_on_a_disk_is_booted_read_only_and_writable_and_left_clean() {
         ("ro", "TERM", Ending::Restarted),
         ("rw", "USR2", Ending::PoweredOff),
     ] {
-        let root_on_disk = boot(nothing.clone()).append(words).append(mode);
+        let root_on_disk = Boot::new(nothing.clone()).append(words).append(mode);
         let mut machine = Session::up(root_on_disk.disk(&disk));
         let root = machine.ask("grep ' / ext4 ' /proc/mounts");
         assert!(root.contains(&format!(" {mode},")), "{root}");

@@ -22,10 +22,6 @@ pub struct CommandLine<'a> {
     pub rescue: bool,
     /// `panic=`: what the kernel does when it can't go on.
     pub panic: OnPanic,
-    /// The last `console=`: the device's name in `/dev`, without its settings.
-    /// The kernel takes other things there too (`uart8250,…`), so that it may
-    /// name no device.
-    pub console: Option<&'a [u8]>,
 }
 
 /// What `panic=` says is to happen when the machine can't go on.
@@ -62,7 +58,6 @@ impl<'a> CommandLine<'a> {
                 Ok(Meaning::Log(level)) => line.log = Some(level),
                 Ok(Meaning::Rescue(is_asked)) => line.rescue = is_asked,
                 Ok(Meaning::Panic(panic)) => line.panic = panic,
-                Ok(Meaning::Console(name)) => line.console = Some(name),
                 Ok(Meaning::Foreign) | Err(_) => {}
             }
         }
@@ -81,7 +76,6 @@ enum Meaning<'a> {
     Log(Level),
     Rescue(bool),
     Panic(OnPanic),
-    Console(&'a [u8]),
     /// Somebody else's.
     Foreign,
 }
@@ -111,8 +105,6 @@ fn meaning(word: Word<'_>) -> Result<Meaning<'_>, Warning<'_>> {
         on_panic(word.value)
             .map(Meaning::Panic)
             .ok_or(warning("a number of seconds"))
-    } else if let (b"console", Some(value)) = (word.name, word.value) {
-        Ok(Meaning::Console(console(value)))
     } else if word.value.is_none() && is_plea(word.name) {
         Ok(Meaning::Rescue(true))
     } else {
@@ -146,15 +138,6 @@ fn on_panic(value: Option<&[u8]>) -> Option<OnPanic> {
     })
 }
 
-/// The device of a `console=`. Nothing and `null` mean the one that swallows
-/// everything.
-fn console(value: &[u8]) -> &[u8] {
-    match value.split(|byte| *byte == b',').next() {
-        None | Some(b"" | b"null") => b"ttynull",
-        Some(name) => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,7 +156,6 @@ mod tests {
                 log: Some(Level::Debug),
                 rescue: true,
                 panic: OnPanic::AtOnce,
-                console: Some(b"ttyS0"),
             }
         );
     }
@@ -222,18 +204,6 @@ mod tests {
         ] {
             assert!(!CommandLine::parse(text.as_bytes()).rescue, "{text}");
         }
-    }
-
-    #[test]
-    fn a_console_that_swallows_everything_has_its_name() {
-        for (text, name) in [
-            ("console=", &b"ttynull"[..]),
-            ("console=null", b"ttynull"),
-            ("console=hvc0", b"hvc0"),
-        ] {
-            assert_eq!(CommandLine::parse(text.as_bytes()).console, Some(name));
-        }
-        assert_eq!(CommandLine::parse(b"console").console, None);
     }
 
     #[test]
