@@ -67,8 +67,8 @@ fn rest(place: &mut Place, init: &Init) -> Vec<String> {
 #[test]
 fn a_signal_goes_to_the_program_or_to_its_group() {
     let (it, group) = (&["it"][..], &["it", "member"][..]);
-    let modes: [(Peer, &[&str], Option<&str>, &[&str]); 15] = [
-        (Peer::Tini, &[], None, it),
+    let modes = [
+        (Peer::Tini, &[][..], None, it),
         (Peer::Tini, &["-g"], None, group),
         (Peer::Tini, &["-vsg"], None, group),
         (Peer::Tini, &[], Some("TINI_KILL_PROCESS_GROUP="), group),

@@ -73,7 +73,12 @@ fn the_longest_word_and_thousands_of_them_are_passed() {
         trial(peer, |trial| {
             // With its end, 128 KiB: the kernel's limit.
             let longest = CString::new(vec![b'x'; 131_071]).unwrap();
-            pass(trial, "the longest", &[longest.clone()], &[longest]);
+            pass(
+                trial,
+                "the longest",
+                std::slice::from_ref(&longest),
+                std::slice::from_ref(&longest),
+            );
             let many: Vec<CString> = (0..4_000)
                 .map(|number| CString::new(format!("word {number}")).unwrap())
                 .collect();
@@ -116,7 +121,7 @@ fn the_variables_of_an_init_stay_for_what_it_runs() {
         (Peer::Catatonit, &["CATATONIT_DEBUG=", "LISTEN_FDS=1"]),
     ] {
         trial(peer, |trial| {
-            pass(trial, "its own", &[], &strings(variables))
+            pass(trial, "its own", &[], &strings(variables));
         });
     }
 }
