@@ -83,7 +83,8 @@ fn the_command_runs_where_it_was_told() {
     }
 }
 
-/// Whether this test may be anybody: as others in a user namespace it may not.
+/// Whether a command may be anybody: in a user namespace of somebody else's it
+/// may have no groups.
 fn is_root() -> bool {
     // SAFETY: has no arguments.
     unsafe { libc::geteuid() == 0 }
@@ -91,6 +92,9 @@ fn is_root() -> bool {
 
 #[test]
 fn the_command_is_whom_it_was_told() {
+    if !is_root() {
+        return;
+    }
     let mut place = Place::new();
     // Everybody may come here, and write to the FIFO.
     place.open_to_all();
@@ -108,9 +112,6 @@ fn the_command_is_whom_it_was_told() {
 
     assert_eq!(who(&["-u", "0:0"]).0, all(0, 0, "0"));
     assert_eq!(who(&["-u", "root:0"]), (all(0, 0, "0"), "/root".to_owned()));
-    if !is_root() {
-        return;
-    }
     let (ids, home) = who(&["--user", "nobody"]);
     assert!(
         ids.starts_with(&format!("{0}\t{0}\t{0}\t{0} / ", 65_534)),
@@ -249,6 +250,9 @@ fn what_the_command_gets_may_be_said_by_variables() {
         // The command's own host-init may want it.
         ("HOST_INIT_GROUP=1", &[], "variable: HOST_INIT_GROUP=", "1"),
     ] {
+        if variable.contains("_USER=") && !is_root() {
+            continue;
+        }
         place.forget();
         let start = Start::new(&place, &host_init()).variable(variable);
         let report = report(&mut place, start, flags);

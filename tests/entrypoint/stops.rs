@@ -67,18 +67,19 @@ fn a_signal_that_asks_for_no_end_kills_nobody() {
 #[test]
 fn the_time_to_stop_begins_with_the_first_signal() {
     let mut place = Place::new();
-    let mut init = recorded(&mut place, &host_init(), Role::First, &["-k", "600ms"]);
+    let mut init = recorded(&mut place, &host_init(), Role::First, &["-k", "1500ms"]);
     let begin = Instant::now();
     init.signal(libc::SIGTERM);
     place.told.next();
-    assert!(init.lives_for(SOON));
+    assert!(init.lives_for(Duration::from_secs(1)));
     init.signal(libc::SIGTERM);
     place.told.next();
 
     assert_eq!(init.end(), End::Code(137));
 
     let time = begin.elapsed();
-    assert!(time >= 2 * SOON && time < 3 * SOON, "{time:?}");
+    let range = Duration::from_millis(1_500)..Duration::from_millis(2_500);
+    assert!(range.contains(&time), "{time:?}");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn one_deadline_is_for_the_command_and_for_what_it_leaves() {
     let mut place = Place::new();
     for role in ROLES {
         place.forget();
-        let words = ["--wait", "-k", "600ms", "--", &place.recorder(), "family"];
+        let words = ["--wait", "-k", "1s", "--", &place.recorder(), "family"];
         let start = Start::new(&place, &host_init()).role(role);
         let mut init = start.words(&words).spawn();
         for _ in 0..3 {
@@ -175,7 +176,8 @@ fn one_deadline_is_for_the_command_and_for_what_it_leaves() {
         assert_eq!(init.end(), End::Code(137), "{role:?}");
 
         let time = begin.elapsed();
-        assert!(time >= 2 * SOON && time < 4 * SOON, "{role:?}: {time:?}");
+        let range = Duration::from_secs(1)..Duration::from_secs(2);
+        assert!(range.contains(&time), "{role:?}: {time:?}");
     }
 }
 
@@ -277,9 +279,10 @@ fn keys_reach_a_command_once_that_shares_the_foreground() {
 
     for (letter, number) in [(b'C', libc::SIGINT), (b'\\', libc::SIGQUIT)] {
         session.control(letter);
+        assert_eq!(place.told.next(), format!("signal {number} from 0"));
+        // The kernel sent it to both at once.
         session.init.has_heard_all();
         session.init.signal(64);
-        assert_eq!(place.told.next(), format!("signal {number} from 0"));
         assert_eq!(place.told.next(), "signal 64 from 2");
     }
 }
