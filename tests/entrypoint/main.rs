@@ -5,8 +5,8 @@
 //! [`differences`] says why and holds both sides. An init is started ([`start`]) as
 //! PID 1 of a pid namespace or as the child of one that does nothing, so that
 //! nothing outlives its test and every pid is known. It runs [`recorder`], which is
-//! this test program itself. What is
-//! host-init's own is in [`options`], [`gifts`] and [`stops`].
+//! this test program itself. What is host-init's own is in [`options`],
+//! [`refusals`], [`gifts`] and [`stops`].
 
 mod child;
 mod init;
@@ -30,6 +30,7 @@ mod gifts;
 mod inheritance;
 mod moments;
 mod options;
+mod refusals;
 mod signals;
 mod stops;
 mod streams;

@@ -3,7 +3,9 @@
 use std::os::fd::OwnedFd;
 
 use crate::init::End;
+use crate::options::host_init;
 use crate::peer::{PEERS, Peer};
+use crate::place::Place;
 use crate::start::{ROLES, Start};
 use crate::system::{device, fill, pipe};
 use crate::trial::trial;
@@ -73,6 +75,22 @@ fn a_program_runs_though_nothing_can_be_said() {
                 }
             }
         });
+    }
+}
+
+#[test]
+fn what_host_init_says_itself_is_waited_for_by_nobody() {
+    let place = Place::new();
+    for role in ROLES {
+        for what in ["full disk", "broken pipe", "full pipe"] {
+            let (output, _output) = mute(what);
+            let (complaints, _complaints) = mute(what);
+            let start = Start::new(&place, &host_init()).role(role);
+            let start = start.stdio(1, Some(output)).stdio(2, Some(complaints));
+            let words = ["-vvv", "--", &place.recorder(), "exit", "7"];
+            let seen = start.words(&words).run();
+            assert_eq!(seen.end, End::Code(7), "{role:?} {what}");
+        }
     }
 }
 
