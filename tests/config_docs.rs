@@ -32,7 +32,11 @@ fn set(key: &Key, value: &str) -> String {
             format!("[[mount]]\n{}{assignment}", others(&rest))
         }
         Table::Directory => format!("[[directory]]\n{}{assignment}", others(&["path = \"/a\""])),
-        Table::Host => format!("[host]\n{}{assignment}", others(&["command = [\"/a\"]"])),
+        Table::Host => {
+            // Some mean nothing while failures are not counted.
+            let rest = ["command = [\"/a\"]", "start-limit = 5"];
+            format!("[host]\n{}{assignment}", others(&rest))
+        }
         Table::Environment => format!("[host.environment]\n{assignment}"),
         Table::Shutdown => format!("[shutdown]\n{assignment}"),
         Table::Signals => format!("[signals]\n{assignment}"),

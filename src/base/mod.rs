@@ -29,4 +29,5 @@ pub mod level;
 pub mod limits;
 pub mod paths;
 pub mod signal;
+pub mod slot;
 pub mod time;

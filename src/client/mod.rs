@@ -9,6 +9,7 @@ use crate::base::errno::Errno;
 use crate::base::limits;
 use crate::base::signal::Signal;
 use crate::format::config;
+use crate::policy::request;
 use crate::sys::arguments::Arguments;
 use crate::sys::memory::Scratch;
 use crate::sys::{Result, files, power, stdio, task};
@@ -33,17 +34,21 @@ pub fn is_asked(arguments: Arguments) -> bool {
 
 /// The words that are the client's in the first place; behind `--` they are
 /// programs.
-const VERBS: [&[u8]; 1] = [b"check"];
+const VERBS: [&[u8]; 3] = [b"check", b"confirm", b"clear"];
 
 /// Does what the arguments ask for, and ends.
 pub fn main(arguments: Arguments) -> ! {
     let _ = stdio::repair();
     let own = arguments.words().next().map_or(&b""[..], CStr::to_bytes);
     // Behind the name and the verb.
-    let words = arguments.words().skip(1);
+    let mut words = arguments.words().skip(1);
     let code = match applet(own) {
         Some((name, asked)) => ask(name, asked, words),
-        None => check(words.skip(1)),
+        None => match words.next().map(CStr::to_bytes) {
+            Some(b"confirm") => ask("confirm", request::CONFIRM, words),
+            Some(b"clear") => ask("clear", request::CLEAR, words),
+            _ => check(words),
+        },
     };
     task::exit(code)
 }

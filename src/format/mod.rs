@@ -13,6 +13,7 @@
 //! | [`line`](mod@line) | one line of the log, as `/dev/kmsg` takes it |
 //! | [`mount_options`] | mount options as `mount(8)` takes them |
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
+//! | [`name`] | the name of a version, and the number that stands for it |
 //! | [`record`] | the exit record of a service (JSON) and its status |
 //! | [`state`] | what host-init is doing (JSON) |
 //! | [`upward`] | `sd_notify(3)`, and the environment of a container's init |
@@ -40,6 +41,8 @@
     )
 )]
 
+pub mod boot_id;
+pub mod boot_record;
 pub mod cgroup;
 pub mod cmdline;
 pub mod config;
@@ -49,6 +52,7 @@ pub mod json;
 pub mod line;
 pub mod mount_options;
 pub mod mountinfo;
+pub mod name;
 pub mod options;
 pub mod passwd;
 pub mod record;

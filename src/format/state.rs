@@ -9,6 +9,7 @@ use core::fmt::{Result, Write};
 use crate::policy::ending::Ending;
 use crate::policy::machine::{Aim, Machine, Stage};
 use crate::policy::service;
+use crate::policy::trial::Halt;
 
 /// What is told of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,10 @@ pub struct State {
     pid: Option<u32>,
     starts: u32,
     failures: u32,
+    /// Failures in a row that count for its trial; none without one.
+    trial: Option<u32>,
+    /// Why it is halted.
+    halted: Option<&'static str>,
 }
 
 impl State {
@@ -30,6 +35,12 @@ impl State {
             pid,
             starts: host.starts(),
             failures: host.failures(),
+            trial: machine.trial().map(|trial| trial.mark().failures),
+            halted: if let Stage::Halted { halt, .. } = machine.stage() {
+                Some(halt_word(halt))
+            } else {
+                None
+            },
         }
     }
 
@@ -44,11 +55,29 @@ impl State {
             Some(pid) => write!(out, "{pid}")?,
             None => out.write_str("null")?,
         }
-        writeln!(
+        write!(
             out,
-            ",\"starts\":{},\"failures\":{}}}}}",
+            ",\"starts\":{},\"failures\":{}",
             self.starts, self.failures
-        )
+        )?;
+        if let Some(failures) = self.trial {
+            write!(out, ",\"trial\":{{\"failures\":{failures}}}")?;
+        }
+        if let Some(halted) = self.halted {
+            write!(out, ",\"halted\":\"{halted}\"")?;
+        }
+        out.write_str("}}\n")
+    }
+}
+
+/// The word for why the host is not started any more.
+pub const fn halt_word(halt: Halt) -> &'static str {
+    match halt {
+        Halt::NoWayBack => "no-way-back",
+        Halt::WasGood => "was-good",
+        Halt::TakenBackBefore => "taken-back-before",
+        Halt::TakeBackFailed => "take-back-failed",
+        Halt::TakeBackUnknown => "take-back-unknown",
     }
 }
 
@@ -58,6 +87,7 @@ const fn stage_word(stage: Stage) -> &'static str {
         Stage::Running => "running",
         Stage::Rescue { .. } => "rescue",
         Stage::Hopeless { .. } => "hopeless",
+        Stage::Halted { .. } => "halted",
         Stage::Stopping {
             aim: Aim::Again, ..
         } => "stopping-to-start-again",
@@ -77,6 +107,7 @@ const fn stage_word(stage: Stage) -> &'static str {
 const fn service_word(state: service::State) -> &'static str {
     match state {
         service::State::Down => "down",
+        service::State::Asking { .. } => "starting",
         service::State::Up { .. } => "up",
         service::State::Stopping { .. } | service::State::Killed { .. } => "stopping",
         service::State::Sweeping { .. } => "sweeping",
@@ -97,6 +128,8 @@ mod tests {
             pid: Some(12),
             starts: 3,
             failures: 0,
+            trial: Some(2),
+            halted: Some("was-good"),
         };
         let mut text = String::new();
 
@@ -107,5 +140,7 @@ mod tests {
         assert_eq!(value["stage"], "running");
         assert_eq!(value["host"]["pid"], 12);
         assert_eq!(value["host"]["starts"], 3);
+        assert_eq!(value["host"]["trial"]["failures"], 2);
+        assert_eq!(value["host"]["halted"], "was-good");
     }
 }

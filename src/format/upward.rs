@@ -19,6 +19,7 @@ pub const fn status(mood: Mood) -> &'static str {
         Mood::Ended => "STATUS=the host ended, and is started again soon",
         Mood::Stuck => "STATUS=the host can't be killed",
         Mood::Hopeless => "STATUS=the host can't be started",
+        Mood::Halted => "STATUS=the host failed too often, and is not started any more",
         Mood::Rescue => "STATUS=a person has a shell",
         Mood::Again => "STATUS=stopping, to start again",
         Mood::Rebooting => "STATUS=stopping, to be restarted",

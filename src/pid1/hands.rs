@@ -15,6 +15,7 @@ use crate::format::handover::Handover;
 use crate::pid1::config::Source;
 use crate::pid1::events::Events;
 use crate::pid1::groups::{Groups, Swept};
+use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
 use crate::pid1::processes::{Part, Process, Processes};
 use crate::pid1::start::Adopted;
@@ -66,11 +67,13 @@ pub struct Hands {
     pub adopted: Option<Adopted>,
     /// Whether there is still to be done what the host need not wait for.
     pub has_aside: bool,
+    /// What is kept of the host over power cuts.
+    pub keeper: Keeper,
 }
 
 impl Hands {
     /// Does one thing; what comes of it at once.
-    pub fn perform(&mut self, action: Action) -> Option<Event> {
+    pub fn perform(&mut self, action: Action, machine: &Machine) -> Option<Event> {
         match action {
             Action::Start(id) => self.start(id),
             Action::Signal(id, signal) => self.signal(id, signal),
@@ -87,9 +90,12 @@ impl Hands {
             Action::Record(id, exit, cause) => {
                 self.log.ended(id, exit, cause);
                 self.status.ended(id, exit, cause);
+                if id == ServiceId::Host {
+                    self.keeper.ended(exit, cause);
+                }
                 None
             }
-            Action::Do(task) => self.work(task),
+            Action::Do(task) => self.work(task, machine),
             Action::Abandon(task) => {
                 self.processes.abandon(Part::Task(task), kill);
                 None
@@ -151,7 +157,10 @@ impl Hands {
                 let failure = self.spawner.failure(ticket);
                 Some(Event::Exited(id, failure.map_or(exit, Exit::Unstarted)))
             }
-            Part::Task(task) => Some(Event::Done(task, work::outcome(exit.shell_code()))),
+            Part::Task(task) => {
+                let outcome = work::outcome(exit.shell_code());
+                Some(self.keeper.done(task, outcome))
+            }
             Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
         }
     }
@@ -223,22 +232,24 @@ impl Hands {
         None
     }
 
-    fn work(&mut self, task: Task) -> Option<Event> {
-        let (config, log) = (self.config.value(), &self.log);
-        let forked = if self.processes.has_room() {
-            task::fork(|| work::run(task, config, log))
+    fn work(&mut self, task: Task, machine: &Machine) -> Option<Event> {
+        let prepared = if self.processes.has_room() {
+            self.keeper.prepare(machine)
         } else {
             Err(Errno::EAGAIN)
         };
+        let (config, log, keeper) = (self.config.value(), &self.log, &self.keeper);
+        let forked =
+            prepared.and_then(|()| task::fork(|| work::run(task, config, keeper, machine, log)));
         match forked {
             Ok(Forked { pid, pidfd }) => {
                 self.insert(pid, pidfd, Part::Task(task));
                 None
             }
             Err(errno) => {
-                self.log.failed(Level::Error, "fork for", b"a mount", errno);
+                self.log.failed(Level::Error, "fork for", b"work", errno);
                 let outcome = work::outcome(u8::try_from(errno.number()).unwrap_or(u8::MAX));
-                Some(Event::Done(task, outcome))
+                Some(self.keeper.done(task, outcome))
             }
         }
     }

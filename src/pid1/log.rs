@@ -11,6 +11,7 @@ use crate::format::line::Line;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Cause, Report, ServiceId, Task};
 use crate::policy::request::Request;
+use crate::policy::trial::Halt;
 use crate::sys::kmsg::Sink;
 
 /// The log of host-init itself.
@@ -196,6 +197,8 @@ impl Log {
                     Part::Text(request_words(request)),
                     Part::Text(match request {
                         Request::Reexecute => ": refused, the host is not up",
+                        Request::Confirm => ": refused, no host that is on trial is up",
+                        Request::Clear => ": refused, the host is not on trial",
                         _ => ": refused, another ending is under way",
                     }),
                 ],
@@ -207,6 +210,43 @@ impl Log {
             Report::Hopeless => say(
                 Level::Error,
                 &[Part::Text("there is no shell for a person")],
+            ),
+            Report::TooLong(Task::Recall) => say(
+                Level::Error,
+                &[Part::Text("record: took too long to read, given up")],
+            ),
+            Report::TooLong(Task::Attempt | Task::Remember) => say(
+                Level::Error,
+                &[Part::Text("record: took too long to write, given up")],
+            ),
+            Report::TooLong(Task::TakeBack) => say(
+                Level::Error,
+                &[Part::Text("host: took too long to take back, given up")],
+            ),
+            Report::Halted(halt) => say(
+                Level::Error,
+                &[
+                    Part::Text("host: halted: "),
+                    Part::Text(halt_words(halt)),
+                    Part::Text("; a person is needed"),
+                ],
+            ),
+            Report::Forgetful(errno) => say(
+                Level::Error,
+                &[
+                    Part::Text("record: "),
+                    Part::Reason(errno),
+                    Part::Text("; failures are counted until the power goes"),
+                ],
+            ),
+            Report::TakingBack => say(
+                Level::Warning,
+                &[Part::Text("host: failed too often, taking it back")],
+            ),
+            Report::Healthy => say(Level::Notice, &[Part::Text("host: healthy")]),
+            Report::Cleared => say(
+                Level::Notice,
+                &[Part::Text("host: its failures are forgotten")],
             ),
             Report::StartIn(id, wait) => say(
                 Level::Info,
@@ -252,6 +292,16 @@ pub const fn name(id: ServiceId) -> &'static str {
     }
 }
 
+const fn halt_words(halt: Halt) -> &'static str {
+    match halt {
+        Halt::NoWayBack => "it failed too often, and there is no version to go back to",
+        Halt::WasGood => "it failed too often though it was healthy before: it is not the version",
+        Halt::TakenBackBefore => "it failed too often again after it was taken back",
+        Halt::TakeBackFailed => "it failed too often, and could not be taken back",
+        Halt::TakeBackUnknown => "the power went while it was taken back",
+    }
+}
+
 const fn ending_words(ending: Ending) -> &'static str {
     match ending {
         Ending::Halt => "halting",
@@ -270,6 +320,8 @@ const fn request_words(request: Request) -> &'static str {
         Request::Again(_) => "soft reboot",
         Request::Reload => "reload",
         Request::Reexecute => "re-execute",
+        Request::Confirm => "confirm",
+        Request::Clear => "clear",
         Request::Verbosity(_) => "log level",
     }
 }

@@ -12,6 +12,7 @@
 //! - [`filesystems`]: the pseudo filesystems, one table;
 //! - [`config`]: the config file, read and held;
 //! - [`work`]: what children do that may block: mounts, directories;
+//! - [`keeper`]: what is kept of the host over power cuts, by children;
 //! - [`leave`], [`holder`]: the last steps, in a child;
 //! - [`status`]: what is told to others in `/run/host-init`;
 //! - [`upward`]: what is told to whoever runs the container;
@@ -27,6 +28,7 @@ pub mod filesystems;
 pub mod groups;
 pub mod hands;
 pub mod holder;
+pub mod keeper;
 pub mod leave;
 pub mod log;
 pub mod processes;
@@ -40,6 +42,7 @@ pub mod work;
 use crate::pid1::boot::Booted;
 use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
+use crate::pid1::keeper::Keeper;
 use crate::pid1::processes::Processes;
 use crate::pid1::start::Started;
 use crate::pid1::status::Status;
@@ -61,7 +64,11 @@ pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
     let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
     let mut machine = match hands.adopt() {
-        Some(host) => Machine::resume(settings, host),
+        Some(host) => {
+            let mut machine = Machine::resume(settings, host);
+            machine.handle(clock::now(), Event::Tick, &mut actions);
+            machine
+        }
         None => {
             let mut machine = Machine::new(settings);
             machine.handle(clock::now(), Event::Booted, &mut actions);
@@ -74,7 +81,7 @@ pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
                 // There is no later for what is still to be told.
                 hands.tell_exit(&machine, code);
             }
-            if let Some(echo) = hands.perform(action) {
+            if let Some(echo) = hands.perform(action, &machine) {
                 machine.handle(clock::now(), echo, &mut actions);
             }
         }
@@ -116,5 +123,6 @@ fn prepare(role: Role, arguments: Arguments, spawner: Spawner) -> Hands {
         open_files,
         adopted,
         has_aside: true,
+        keeper: Keeper::default(),
     }
 }

@@ -9,21 +9,27 @@ use crate::base::limits;
 use crate::format::mount_options::{self, flag};
 use crate::format::mountinfo;
 use crate::pid1::groups::Groups;
+use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::{Config, Mount, Need};
 use crate::policy::event::{Outcome, Task};
+use crate::policy::machine::Machine;
 use crate::policy::settings::Role;
 use crate::sys::memory::Scratch;
 use crate::sys::{Result, clock, files, kmsg, mount};
 
 /// Does the work; the code to exit with, which [`outcome`] reads back.
-pub fn run(task: Task, config: &Config<'_>, log: &Log) -> u8 {
+pub fn run(task: Task, config: &Config<'_>, keeper: &Keeper, machine: &Machine, log: &Log) -> u8 {
     let result = match task {
         Task::Mount(number) => match config.mounts.get(usize::from(number)) {
             Some(mount) => mount_entry(mount, log),
             None => Err(Errno::EINVAL),
         },
         Task::Directories => make_directories(config, log),
+        Task::Recall | Task::Attempt | Task::Remember | Task::TakeBack => match &config.host {
+            Some(host) => keeper.work(task, host, machine),
+            None => Err(Errno::EINVAL),
+        },
     };
     match result {
         Ok(()) => 0,

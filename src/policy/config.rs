@@ -11,6 +11,7 @@ use heapless::Vec;
 use crate::base::level::Level;
 use crate::base::limits;
 use crate::base::signal::Signal;
+use crate::policy::trial::OnHalt;
 
 /// A whole config. `Config::default()` is what an image without one gets.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,6 +93,16 @@ pub struct Host<'t> {
     pub backoff_max: Duration,
     /// An uptime after which the back-off starts over.
     pub backoff_reset: Duration,
+    /// Failures in a row after which it is not started again; 0 for none.
+    pub start_limit: u32,
+    /// An uptime after which it is healthy.
+    pub healthy_after: Duration,
+    /// Where what must survive a power cut is kept: a file or a partition.
+    pub record: Option<&'t CStr>,
+    /// The link to the version that runs, when there are versions.
+    pub current: Option<&'t CStr>,
+    /// What follows when there is nothing left to try.
+    pub on_halt: OnHalt,
 }
 
 /// Where a program's standard output and error go.
@@ -176,6 +187,11 @@ impl<'t> Host<'t> {
             backoff: Duration::from_secs(1),
             backoff_max: Duration::from_secs(60),
             backoff_reset: Duration::from_secs(60),
+            start_limit: 0,
+            healthy_after: Duration::from_secs(60),
+            record: None,
+            current: None,
+            on_halt: OnHalt::Stay,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::policy::ending::{self, Ending};
 use crate::policy::request::{Request, Verbosity};
 use crate::policy::service::Saved;
 use crate::policy::settings::Settings;
+use crate::policy::trial::{Halt, Mark, Version};
 
 /// A service, by its place in the machine's table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +49,12 @@ pub enum Event {
     LeaverEnded(ending::Step),
     /// The config was read again, and is good.
     Reloaded(Settings),
+    /// What was kept of the host's trial, if anything was, and whether it was kept in
+    /// this same boot.
+    Recalled(Option<Mark>, bool),
+    /// The start that was asked for would be of this version; whether the answer is
+    /// kept.
+    Attempted(Version, Outcome),
 }
 
 /// What is to be done.
@@ -103,6 +110,15 @@ pub enum Task {
     Mount(u8),
     /// Make the directories of the config.
     Directories,
+    /// Read what was kept of the host's trial; answered by [`Event::Recalled`].
+    Recall,
+    /// See which version would be started, and keep what the trial says of it;
+    /// answered by [`Event::Attempted`].
+    Attempt,
+    /// Keep what the trial says now.
+    Remember,
+    /// Take the version back.
+    TakeBack,
 }
 
 /// How work ended.
@@ -137,6 +153,16 @@ pub enum Report {
     Rescue,
     /// There is no shell for a person either.
     Hopeless,
+    /// The host is not started any more.
+    Halted(Halt),
+    /// What must survive a power cut can't be kept; it is known until then.
+    Forgetful(Errno),
+    /// The host failed too often, and is taken back.
+    TakingBack,
+    /// The host is healthy, and what is known of its failures is forgotten.
+    Healthy,
+    /// What is known of the host's failures is forgotten, as a person has asked for.
+    Cleared,
     /// The next start comes after a wait of this many milliseconds.
     StartIn(ServiceId, u32),
 }

@@ -13,6 +13,7 @@
 
 mod boot;
 mod stop;
+mod trial;
 
 #[cfg(test)]
 mod stories;
@@ -29,6 +30,7 @@ use crate::policy::event::{Action, Actions, Event, Outcome, Report, ServiceId, T
 use crate::policy::request::{self, Haste, Presses, Request};
 use crate::policy::service::{Restart, Rules, Saved, Service, State};
 use crate::policy::settings::{Role, Settings};
+use crate::policy::trial::{Halt, Mark, Trial};
 
 /// Where the machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +57,13 @@ pub enum Stage {
     /// Nothing can go on, and nobody can be asked.
     Hopeless {
         /// When it restarts, if it does.
+        until: Option<Instant>,
+    },
+    /// The host is not started any more, until a person says so.
+    Halted {
+        /// Why.
+        halt: Halt,
+        /// When the machine restarts or powers off for it, if it does.
         until: Option<Instant>,
     },
     /// Services are being stopped.
@@ -114,6 +123,7 @@ const SHELL: Rules = Rules {
         longest: Duration::from_secs(10),
         reset: Duration::from_secs(5),
     },
+    asks: false,
 };
 
 /// Everything host-init decides.
@@ -127,6 +137,17 @@ pub struct Machine {
     presses: Presses,
     /// The exit code a container ends with.
     code: u8,
+    /// The host's trial, when the config has one and what was kept of it is known.
+    trial: Option<Trial>,
+    /// The mark that is known to be kept.
+    kept: Option<Mark>,
+    /// Whether it was said that nothing can be kept.
+    is_forgetful: bool,
+    /// The child that keeps the mark or takes a version back, and when it is given
+    /// up.
+    clerk: Option<(Task, Instant)>,
+    /// When the host that runs is healthy.
+    healthy_at: Option<Instant>,
 }
 
 impl Machine {
@@ -139,6 +160,11 @@ impl Machine {
             rescue: Service::new(ServiceId::Rescue, SHELL),
             presses: Presses::default(),
             code: 0,
+            trial: None,
+            kept: None,
+            is_forgetful: false,
+            clerk: None,
+            healthy_at: None,
         }
     }
 
@@ -169,6 +195,12 @@ impl Machine {
             Event::LeavingAt(step) => self.leaving_at(now, step, actions),
             Event::LeaverEnded(step) => self.leaver_ended(now, step, actions),
             Event::Reloaded(settings) => self.reloaded(now, settings, actions),
+            Event::Recalled(mark, is_same_boot) => {
+                self.recalled(now, mark, is_same_boot, actions);
+            }
+            Event::Attempted(version, outcome) => {
+                self.attempted(now, version, outcome, actions);
+            }
         }
     }
 
@@ -177,11 +209,14 @@ impl Machine {
     pub fn deadline(&self) -> Option<Instant> {
         let stage = match self.stage {
             Stage::Preparing { until, .. } | Stage::Leaving { until, .. } => Some(until),
-            Stage::Hopeless { until } => until,
+            Stage::Hopeless { until } | Stage::Halted { until, .. } => until,
             Stage::Booting | Stage::Running | Stage::Rescue { .. } | Stage::Stopping { .. } => None,
         };
-        [stage, self.host.deadline(), self.rescue.deadline()]
+        let clerk = self.clerk.map(|(_, until)| until);
+        let services = [self.host.deadline(), self.rescue.deadline()];
+        [stage, clerk, self.healthy_at]
             .into_iter()
+            .chain(services)
             .flatten()
             .min()
     }
@@ -214,6 +249,7 @@ impl Machine {
     fn exited(&mut self, now: Instant, id: ServiceId, exit: Exit, actions: &mut Actions) {
         if id == ServiceId::Host {
             self.note_code(exit);
+            self.note_end(now, exit, actions);
         }
         self.service(id).exited(now, exit, actions);
     }
@@ -229,7 +265,7 @@ impl Machine {
                 ..
             }
         );
-        let is_late = matches!(self.host.state(), State::Killed { .. });
+        let is_late = matches!(self.host.state(), State::Killed { .. } | State::Stuck);
         if was_killed && is_late && matches!(self.stage, Stage::Stopping { .. }) {
             self.code = KILLED;
         }
@@ -261,6 +297,8 @@ impl Machine {
                 Some(host) => Action::Reexecute(host),
                 None => Action::Report(Report::Refused(request)),
             }),
+            Request::Confirm => self.confirm(now, actions),
+            Request::Clear => self.clear(now, actions),
             Request::End(ending, haste) => self.stop(now, Aim::End(ending), haste, actions),
             Request::Again(haste) => self.stop(now, Aim::Again, haste, actions),
         }
@@ -272,14 +310,18 @@ impl Machine {
     fn saved(&self) -> Option<Saved> {
         let is_all = self.stage == Stage::Running
             && self.rescue.state() == State::Down
+            && self.clerk.is_none()
             && self.settings.host.is_some();
         self.host.saved().filter(|_| is_all)
     }
 
     /// Goes on when what was waited for is gone.
     fn settle(&mut self, now: Instant, actions: &mut Actions) {
-        match self.stage {
-            Stage::Stopping { aim, .. } if self.host.is_gone() && self.rescue.is_gone() => {
+        let stage = self.stage;
+        match stage {
+            Stage::Stopping { aim, .. }
+                if self.host.is_gone() && self.rescue.is_gone() && self.is_kept(now, actions) =>
+            {
                 match (aim, self.settings.facts.role) {
                     (Aim::End(ending), Role::Machine) => {
                         self.leave(now, ending, Step::Kill, actions);
@@ -311,7 +353,11 @@ impl Machine {
             }
             // A host whose old process was in the way, or that a reload brought or
             // took away. Otherwise it restarts by its own rules.
-            Stage::Running if self.host.state() == State::Down && self.is_host_due() => {
+            Stage::Running
+                if self.host.state() == State::Down
+                    && self.is_host_due()
+                    && !self.is_taking_back() =>
+            {
                 self.run(now, actions);
             }
             // Services come and go.
@@ -320,6 +366,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. }
             | Stage::Leaving { .. } => {}
         }
@@ -328,6 +375,7 @@ impl Machine {
     fn tick(&mut self, now: Instant, actions: &mut Actions) {
         self.host.tick(now, actions);
         self.rescue.tick(now, actions);
+        self.tick_trial(now, actions);
         match self.stage {
             Stage::Preparing { task, until, .. } if until <= now => {
                 actions.push(Action::Abandon(task));
@@ -339,6 +387,9 @@ impl Machine {
             Stage::Hopeless { until: Some(until) } if until <= now => {
                 self.stop(now, Aim::End(Ending::Reboot), Haste::Orderly, actions);
             }
+            Stage::Halted {
+                until: Some(until), ..
+            } if until <= now => self.leave_halted(now, actions),
             Stage::Leaving { until, .. } if until <= now => actions.push(Action::Look),
             // Nothing of the stage's own is due.
             Stage::Booting
@@ -346,6 +397,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. }
             | Stage::Leaving { .. } => {}
         }

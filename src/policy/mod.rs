@@ -47,6 +47,7 @@ pub mod machine;
 pub mod request;
 pub mod service;
 pub mod settings;
+pub mod trial;
 pub mod upward;
 
 #[cfg(test)]

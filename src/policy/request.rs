@@ -19,6 +19,10 @@ pub enum Request {
     Verbosity(Verbosity),
     /// Become the program at host-init's own path again; nothing else notices.
     Reexecute,
+    /// The host that runs is healthy, says who knows.
+    Confirm,
+    /// Forget the host's failures, and start it when it was halted for them.
+    Clear,
 }
 
 /// How much patience the one who asks has.
@@ -68,13 +72,22 @@ impl Presses {
 /// The real-time signal that asks host-init to execute itself.
 pub const REEXECUTE: u8 = 25;
 
-/// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers.
-const REALTIME: [(u8, Request); 13] = [
+/// The real-time signal that says that the host is healthy.
+pub const CONFIRM: u8 = 8;
+
+/// The real-time signal that has the host's failures forgotten.
+pub const CLEAR: u8 = 9;
+
+/// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers, and
+/// two that it does not use.
+const REALTIME: [(u8, Request); 15] = [
     (3, Request::End(Ending::Halt, Haste::Orderly)),
     (4, Request::End(Ending::PowerOff, Haste::Orderly)),
     (5, Request::End(Ending::Reboot, Haste::Orderly)),
     (6, Request::End(Ending::Kexec, Haste::Orderly)),
     (7, Request::Again(Haste::Orderly)),
+    (CONFIRM, Request::Confirm),
+    (CLEAR, Request::Clear),
     (13, Request::End(Ending::Halt, Haste::AtOnce)),
     (14, Request::End(Ending::PowerOff, Haste::AtOnce)),
     (15, Request::End(Ending::Reboot, Haste::AtOnce)),
@@ -163,6 +176,8 @@ mod tests {
             ("39", orderly(Ending::Reboot)),
             ("40", orderly(Ending::Kexec)),
             ("41", Some(Request::Again(Haste::Orderly))),
+            ("42", Some(Request::Confirm)),
+            ("43", Some(Request::Clear)),
             ("47", at_once(Ending::Halt)),
             ("48", at_once(Ending::PowerOff)),
             ("49", at_once(Ending::Reboot)),

@@ -9,7 +9,8 @@ use crate::policy::backoff::Backoff;
 use crate::policy::config::{Shutdown, Signals};
 use crate::policy::event::{Action, Actions};
 use crate::policy::service::{Restart, Rules};
-use crate::policy::settings::{Facts, Hopeless, Manager, Role, Settings, Shell};
+use crate::policy::settings::{Facts, Hopeless, Manager, Probation, Role, Settings, Shell};
+use crate::policy::trial::{self, OnHalt, WayBack};
 
 /// A host as the config's defaults make it.
 pub(super) const RULES: Rules = Rules {
@@ -21,6 +22,7 @@ pub(super) const RULES: Rules = Rules {
         longest: Duration::from_secs(60),
         reset: Duration::from_secs(60),
     },
+    asks: false,
 };
 
 /// A machine with a host, two mounts of which the first is required, a
@@ -37,6 +39,7 @@ pub(super) const MACHINE: Settings = Settings {
     mount_bound: Duration::from_secs(90),
     directories: true,
     host: Some(RULES),
+    trial: None,
     shutdown: Shutdown::BUILT_IN,
     signals: Signals::BUILT_IN,
 };
@@ -47,6 +50,23 @@ pub(super) const BARE: Settings = Settings {
     required: 0,
     directories: false,
     ..MACHINE
+};
+
+/// A machine whose host is on trial, and has versions.
+pub(super) const TRIED: Settings = Settings {
+    host: Some(Rules {
+        asks: true,
+        ..RULES
+    }),
+    trial: Some(Probation {
+        rules: trial::Rules {
+            limit: 3,
+            way_back: WayBack::Link,
+            on_halt: OnHalt::Stay,
+        },
+        healthy_after: Duration::from_secs(30),
+    }),
+    ..BARE
 };
 
 /// A container with a host.

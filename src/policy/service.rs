@@ -28,7 +28,7 @@ use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::backoff::{Backoff, Failures};
-use crate::policy::event::{Action, Actions, Cause, Report, ServiceId};
+use crate::policy::event::{Action, Actions, Cause, Report, ServiceId, Task};
 use crate::policy::request::Haste;
 
 /// How a service is run, from the config.
@@ -42,6 +42,9 @@ pub struct Rules {
     pub stop_grace: Duration,
     /// How long until it is started again.
     pub backoff: Backoff,
+    /// Whether each start is asked for by [`Task::Attempt`], and made when that is
+    /// granted.
+    pub asks: bool,
 }
 
 /// Whether a service is started again.
@@ -58,6 +61,11 @@ pub enum Restart {
 pub enum State {
     /// Nothing runs, and nothing is going to by itself.
     Down,
+    /// It may be started as far as it is concerned, and has asked.
+    Asking {
+        /// When it is not to wait for the answer any longer.
+        until: Instant,
+    },
     /// Its main process runs, as far as anybody knows.
     Up {
         /// When it was started.
@@ -112,6 +120,10 @@ pub enum Next {
     Start,
 }
 
+/// How long a start that was asked for waits for the answer: the time for a slow disk
+/// to write a few blocks.
+const ASKED: Duration = Duration::from_secs(10);
+
 /// How long the kernel may take to end a killed process. Longer means that the
 /// process waits for a device that does not answer.
 const KILL_BOUND: Duration = Duration::from_secs(5);
@@ -164,18 +176,34 @@ impl Service {
                 actions.push(Action::Report(Report::StartIn(self.id, wait)));
             }
             State::Waiting { until } if now < until => {}
-            State::Down | State::Waiting { .. } => {
-                self.state = State::Up { since: now };
-                self.starts = self.starts.saturating_add(1);
-                actions.push(Action::Start(self.id));
+            State::Down | State::Waiting { .. } if self.rules.asks => {
+                let until = now.after(ASKED);
+                self.state = State::Asking { until };
+                actions.push(Action::Do(Task::Attempt));
             }
+            State::Down | State::Waiting { .. } => self.begin(now, actions),
             // A start now would make it two. One that is being stopped is
             // started by the one who stopped it, when it is down.
-            State::Up { .. }
+            State::Asking { .. }
+            | State::Up { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Sweeping { .. }
             | State::Stuck => {}
+        }
+    }
+
+    /// What it asked for is granted: it starts.
+    pub fn grant(&mut self, now: Instant, actions: &mut Actions) {
+        if let State::Asking { .. } = self.state {
+            self.begin(now, actions);
+        }
+    }
+
+    /// What it asked for is not granted: it stays down.
+    pub fn deny(&mut self) {
+        if let State::Asking { .. } = self.state {
+            self.state = State::Down;
         }
     }
 
@@ -190,6 +218,10 @@ impl Service {
         match self.state {
             State::Down | State::Killed { .. } | State::Stuck => {}
             State::Waiting { .. } => self.state = State::Down,
+            State::Asking { .. } => {
+                actions.push(Action::Abandon(Task::Attempt));
+                self.state = State::Down;
+            }
             State::Up { .. } => match haste {
                 Haste::Orderly => {
                     actions.push(Action::Signal(self.id, self.rules.stop_signal));
@@ -224,6 +256,7 @@ impl Service {
                 by: Sweep::Killed, ..
             }
             | State::Down
+            | State::Asking { .. }
             | State::Up { .. }
             | State::Killed { .. }
             | State::Waiting { .. }
@@ -256,7 +289,9 @@ impl Service {
             }
             // There is no main process in these, so there is nothing that could
             // have ended.
-            State::Down | State::Sweeping { .. } | State::Waiting { .. } => return,
+            State::Down | State::Asking { .. } | State::Sweeping { .. } | State::Waiting { .. } => {
+                return;
+            }
         };
         self.state = State::Sweeping { until, by, next };
         actions.push(Action::Sweep(self.id, by.signal()));
@@ -269,6 +304,7 @@ impl Service {
             State::Sweeping { next, .. } => self.go_on(now, next, actions),
             // Late word of a sweep that was given up, or of one before.
             State::Down
+            | State::Asking { .. }
             | State::Up { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -309,8 +345,9 @@ impl Service {
                 self.go_on(now, next, actions);
             }
             State::Waiting { until } if until <= now => self.start(now, actions),
-            // Nothing is due.
+            // Nothing is due, or nothing of its own.
             State::Down
+            | State::Asking { .. }
             | State::Up { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -333,6 +370,7 @@ impl Service {
             State::Sweeping { next, .. } => *next = Next::Stay,
             // What runs is not started again by its rules; the others stay down.
             State::Down
+            | State::Asking { .. }
             | State::Up { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -349,6 +387,7 @@ impl Service {
                 starts: self.starts,
             }),
             State::Down
+            | State::Asking { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Sweeping { .. }
@@ -369,7 +408,9 @@ impl Service {
         match self.state {
             State::Stopping { kill_at } => Some(kill_at),
             State::Killed { give_up_at, .. } => Some(give_up_at),
-            State::Sweeping { until, .. } | State::Waiting { until } => Some(until),
+            State::Asking { until } | State::Sweeping { until, .. } | State::Waiting { until } => {
+                Some(until)
+            }
             State::Down | State::Up { .. } | State::Stuck => None,
         }
     }
@@ -392,6 +433,12 @@ impl Service {
     /// Whether nothing of it can be waited for any more.
     pub const fn is_gone(&self) -> bool {
         matches!(self.state, State::Down | State::Stuck)
+    }
+
+    fn begin(&mut self, now: Instant, actions: &mut Actions) {
+        self.state = State::Up { since: now };
+        self.starts = self.starts.saturating_add(1);
+        actions.push(Action::Start(self.id));
     }
 
     fn kill(&mut self, now: Instant, cause: Cause, actions: &mut Actions) {

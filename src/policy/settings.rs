@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use crate::policy::backoff::Backoff;
-use crate::policy::config::{Asked, Config, Need, Shutdown, Signals};
+use crate::policy::config::{Asked, Config, Host, Need, Shutdown, Signals};
 use crate::policy::service::{Restart, Rules};
+use crate::policy::trial::{self, WayBack};
 
 /// Where host-init is PID 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,10 +86,21 @@ pub struct Settings {
     pub directories: bool,
     /// The host, if the config has one.
     pub host: Option<Rules>,
+    /// How often the host may fail, when it is healthy, and what follows.
+    pub trial: Option<Probation>,
     /// How long the last steps may take.
     pub shutdown: Shutdown,
     /// What the classic signals ask for.
     pub signals: Signals,
+}
+
+/// The host's trial, as the config has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probation {
+    /// The rules.
+    pub rules: trial::Rules,
+    /// How long a host must be up to be healthy.
+    pub healthy_after: Duration,
 }
 
 /// How long a filesystem may take to be mounted once its device is there: the
@@ -121,7 +133,9 @@ impl Settings {
                     longest: host.backoff_max,
                     reset: host.backoff_reset,
                 },
+                asks: host.start_limit > 0,
             }),
+            trial: config.host.as_ref().and_then(probation),
             shutdown: config.shutdown,
             signals: match facts.role {
                 Role::Machine => config.signals,
@@ -140,6 +154,20 @@ impl Settings {
             None => false,
         }
     }
+}
+
+fn probation(host: &Host<'_>) -> Option<Probation> {
+    (host.start_limit > 0).then_some(Probation {
+        rules: trial::Rules {
+            limit: host.start_limit,
+            way_back: match host.current {
+                Some(_) => WayBack::Link,
+                None => WayBack::None,
+            },
+            on_halt: host.on_halt,
+        },
+        healthy_after: host.healthy_after,
+    })
 }
 
 /// `u32::from` is not a const fn.
@@ -245,6 +273,7 @@ mod tests {
                     longest: Duration::from_secs(13),
                     reset: Duration::from_secs(14),
                 },
+                asks: false,
             })
         );
     }

@@ -33,6 +33,8 @@ pub enum Mood {
     Stuck,
     /// Nothing can go on.
     Hopeless,
+    /// The host failed too often, and is not started any more.
+    Halted,
     /// A person has a shell.
     Rescue,
     /// Everything is stopped, to be started again.
@@ -52,6 +54,7 @@ impl Upward {
             Stage::Running => (false, of_host(host.state(), host.failures())),
             Stage::Rescue { .. } => (false, Some(Mood::Rescue)),
             Stage::Hopeless { .. } => (false, Some(Mood::Hopeless)),
+            Stage::Halted { .. } => (false, Some(Mood::Halted)),
             Stage::Stopping {
                 aim: Aim::Again, ..
             } => (false, Some(Mood::Again)),
@@ -77,7 +80,13 @@ const fn of_host(host: State, failures: u32) -> Option<Mood> {
         (State::Waiting { .. }, 1..) => Some(Mood::Failed),
         (State::Stuck, _) => Some(Mood::Stuck),
         // It is up again, or waits, as soon as what it left is gone.
-        (State::Stopping { .. } | State::Killed { .. } | State::Sweeping { .. }, _) => None,
+        (
+            State::Asking { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. },
+            _,
+        ) => None,
     }
 }
 

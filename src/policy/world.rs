@@ -22,6 +22,7 @@ use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, SERVICES, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::settings::Settings;
+use crate::policy::trial::{Mark, Version};
 use crate::policy::world::chance::Chance;
 use crate::policy::world::laws::Laws;
 use crate::policy::world::processes::Slot;
@@ -40,6 +41,10 @@ struct World {
     due: Vec<(Instant, Due)>,
     services: [Slot; SERVICES.len()],
     job: Option<(u32, Task)>,
+    /// What is on the disk of the host's trial.
+    kept: Option<Mark>,
+    /// The host's version that is there.
+    version: Version,
     leaver: Option<(u32, Ending)>,
     board: Step,
     /// Whether no program can be started.
@@ -101,6 +106,8 @@ impl World {
             due: Vec::new(),
             services: Default::default(),
             job: None,
+            kept: None,
+            version: Version(1),
             leaver: None,
             board: Step::Kill,
             is_barren,
@@ -295,7 +302,8 @@ impl World {
             }
             Due::Done(name, outcome) => {
                 if let Some((_, task)) = self.job.take_if(|(job, _)| *job == name) {
-                    self.handle(Event::Done(task, outcome));
+                    let answer = self.answer(task, outcome);
+                    self.handle(answer);
                 }
             }
             Due::Step(name, step) => {

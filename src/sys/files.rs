@@ -203,6 +203,49 @@ pub fn link(target: &CStr, path: &CStr) -> Result<()> {
     }
 }
 
+/// Where a symbolic link leads, as it is written.
+///
+/// # Errors
+///
+/// The kernel's reasons: `EINVAL` for what is no link; `ENAMETOOLONG` when it does not
+/// fit.
+pub fn read_link<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
+    let size = buffer.len();
+    let length = rustix::fs::readlinkat_raw(CWD, path, &mut *buffer).map_err(reason)?;
+    match buffer.get(..length) {
+        Some(target) if length < size => Ok(target),
+        _ => Err(Errno::ENAMETOOLONG),
+    }
+}
+
+/// Makes a symbolic link lead elsewhere, at once and durably: whoever looks, and
+/// whoever looks after a power cut, finds the old or the new. Where it leads must be
+/// there.
+///
+/// # Errors
+///
+/// The kernel's reasons; the link is then as before.
+pub fn replace_link(path: &CStr, target: &CStr) -> Result<()> {
+    let bytes = path.to_bytes();
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .ok_or(Errno::EINVAL)?;
+    let mut place = [0; crate::base::limits::PATH_BYTES];
+    let parent = place.get_mut(..=end).ok_or(Errno::ENAMETOOLONG)?;
+    parent.copy_from_slice(bytes.get(..=end).unwrap_or_default());
+    let parent = CStr::from_bytes_until_nul(&place).map_err(|_| Errno::ENAMETOOLONG)?;
+    let directory = open_directory(parent)?;
+    let name = path.to_bytes_with_nul().get(end + 1..).unwrap_or_default();
+    let name = CStr::from_bytes_with_nul(name).map_err(|_| Errno::EINVAL)?;
+    rustix::fs::statat(&directory, target, AtFlags::empty()).map_err(reason)?;
+    let aside = c".host-init-link";
+    remove_at(&directory, aside)?;
+    rustix::fs::symlinkat(target, &directory, aside).map_err(reason)?;
+    rustix::fs::renameat(&directory, aside, &directory, name).map_err(reason)?;
+    rustix::fs::fsync(&directory).map_err(reason)
+}
+
 /// Hands the name of each entry of a directory to `each`, but `.` and `..`.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use core::ffi::CStr;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
@@ -158,6 +159,40 @@ pub fn shared<T: Zeroed>() -> Result<&'static T> {
     // SAFETY: zeros are a value of `T`, a page is aligned for it, and the mapping
     // is never undone.
     Ok(unsafe { start.cast::<T>().as_ref() })
+}
+
+/// A piece of memory that a forked child writes and its parent reads after the
+/// child's end.
+pub struct Paper {
+    length: AtomicU32,
+    bytes: [AtomicU8; PAPER_BYTES],
+}
+
+/// Bytes that a [`Paper`] has room for.
+pub const PAPER_BYTES: usize = 4096;
+
+// SAFETY: of integers, zeros are a value.
+unsafe impl Zeroed for Paper {}
+
+impl Paper {
+    /// Writes in place of what is there; what does not fit is left out.
+    pub fn write(&self, bytes: &[u8]) {
+        for (place, byte) in self.bytes.iter().zip(bytes) {
+            place.store(*byte, Ordering::Relaxed);
+        }
+        let length = u32::try_from(bytes.len().min(PAPER_BYTES)).unwrap_or(0);
+        self.length.store(length, Ordering::Release);
+    }
+
+    /// What is there, as much as fits.
+    pub fn read<'b>(&self, buffer: &'b mut [u8]) -> &'b [u8] {
+        let length = self.length.load(Ordering::Acquire) as usize;
+        let length = length.min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(&self.bytes) {
+            *place = byte.load(Ordering::Relaxed);
+        }
+        &buffer[..length]
+    }
 }
 
 /// Gives back the pages of the stack that deeper calls have left behind, up to

@@ -38,6 +38,7 @@ pub mod reap;
 pub mod signals;
 pub mod spawn;
 pub mod stdio;
+pub mod store;
 pub mod task;
 pub mod terminal;
 

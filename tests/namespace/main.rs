@@ -18,4 +18,5 @@ mod place;
 mod starts;
 mod stops;
 mod streams;
+mod trials;
 mod years;

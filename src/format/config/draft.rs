@@ -112,6 +112,8 @@ impl<'t> Draft<'t> {
             Text::MountOptions => self.entry.options = Some(text),
             Text::DirectoryPath => self.entry.path = Some(text),
             Text::HostDirectory => self.host.directory = text,
+            Text::HostRecord => self.host.record = Some(text),
+            Text::HostCurrent => self.host.current = Some(text),
         }
     }
 
@@ -122,6 +124,7 @@ impl<'t> Draft<'t> {
             Time::Backoff => self.host.backoff = time,
             Time::BackoffMax => self.host.backoff_max = time,
             Time::BackoffReset => self.host.backoff_reset = time,
+            Time::HealthyAfter => self.host.healthy_after = time,
             Time::Unmount => self.config.shutdown.unmount = time,
             Time::Sync => self.config.shutdown.sync = time,
         }

@@ -10,6 +10,7 @@ use crate::base::limits;
 use crate::format::config::error::Path;
 use crate::format::duration;
 use crate::policy::config::{Asked, Output};
+use crate::policy::trial::OnHalt;
 
 /// A table of the config.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +90,10 @@ pub enum Kind {
     Asked(Asking),
     /// A program and its arguments.
     Command,
+    /// How often something may fail.
+    Limit,
+    /// What follows when the host is halted.
+    OnHalt,
 }
 
 /// The fields that hold a string.
@@ -101,6 +106,8 @@ pub enum Text {
     MountOptions,
     DirectoryPath,
     HostDirectory,
+    HostRecord,
+    HostCurrent,
 }
 
 /// The fields that hold a duration.
@@ -112,6 +119,7 @@ pub enum Time {
     Backoff,
     BackoffMax,
     BackoffReset,
+    HealthyAfter,
     Unmount,
     Sync,
 }
@@ -208,6 +216,16 @@ keys! {
         "The most that the back-off grows to; not less than `backoff`.", "\"5min\"";
     Host "backoff-reset" Duration(Time::BackoffReset), "\"60s\"",
         "An uptime after which the back-off starts over.", "\"2min\"";
+    Host "start-limit" Limit, "0",
+        "Failures in a row after which it is taken back or halted, see [host.md](host.md); 0 for no limit.", "3";
+    Host "healthy-after" Timeout(Time::HealthyAfter), "\"60s\"",
+        "An uptime after which it is healthy and its failures are forgotten; not zero. Needs `start-limit`.", "\"2min\"";
+    Host "record" Path(Text::HostRecord), "kept in memory",
+        "Where its failures are kept over power cuts: a file (made when it is not there) or a partition of at least 8 KiB. Needs `start-limit`.", "\"/var/lib/host-init/record\"";
+    Host "current" Path(Text::HostCurrent), "no versions",
+        "The link to the version that runs, which is made to lead to the last healthy version when a new one fails. Needs `start-limit`.", "\"/var/lib/app/current\"";
+    Host "on-halt" OnHalt, "\"stay\"",
+        "What follows when there is nothing left to try: `stay`, `reboot` (three times at most) or `poweroff`. Needs `start-limit`.", "\"reboot\"";
 
     Root "shutdown" Table(Table::Shutdown), "its defaults",
         "How long the last steps of an ending may take before they are given up.", "{}";
@@ -237,6 +255,13 @@ pub const OUTPUTS: [(&str, Output); 3] = [
     ("console", Output::Console),
     ("kmsg", Output::Kmsg),
     ("null", Output::Null),
+];
+
+/// What may follow a halt, by its name.
+pub const ON_HALT: [(&str, OnHalt); 3] = [
+    ("stay", OnHalt::Stay),
+    ("reboot", OnHalt::Reboot),
+    ("poweroff", OnHalt::PowerOff),
 ];
 
 /// What a signal may ask for, by its name.
@@ -305,6 +330,8 @@ impl Kind {
                 "\"ignore\", \"reload\", \"halt\", \"poweroff\", \"reboot\" or \"kexec\""
             }
             Self::Command => "an array of 1 to 64 strings, an absolute path first",
+            Self::Limit => "a whole number from 0 to 1000",
+            Self::OnHalt => "\"stay\", \"reboot\" or \"poweroff\"",
         }
     }
 
@@ -325,6 +352,8 @@ impl Kind {
             Self::StopSignal => "signal name",
             Self::Asked(_) => "request",
             Self::Command => "array of strings",
+            Self::Limit => "integer",
+            Self::OnHalt => "ending",
         }
     }
 }

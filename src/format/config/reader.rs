@@ -108,6 +108,7 @@ impl<'s, 't, 'e> Reader<'s, 't, 'e> {
         if let Some(at) = self.draft.host_at {
             self.tell_missing(Table::Host, at);
             self.check_backoff();
+            self.check_trial();
             self.draft.config.host = Some(self.draft.host);
         }
         self.report.finish().then_some(self.draft.config)

@@ -6,7 +6,7 @@ use toml_parser::{ParseError, Raw, Span};
 use crate::base::level::LEVELS;
 use crate::base::signal::Signal;
 use crate::format::config::error::{Path, Reason};
-use crate::format::config::keys::{ASKED, Kind, OUTPUTS, Table, named};
+use crate::format::config::keys::{ASKED, Kind, ON_HALT, OUTPUTS, Table, named};
 use crate::format::config::reader::{Reader, Spot};
 use crate::format::config::statement::Cursor;
 use crate::format::config::value::{self, Scalar};
@@ -130,7 +130,7 @@ impl Reader<'_, '_, '_> {
     fn set(&mut self, kind: Kind, scalar: Scalar) -> Result<(), &'static str> {
         let expected = kind.expected();
         let text = self.arena.text().ok_or(expected)?;
-        let takes_string = !matches!(kind, Kind::Need | Kind::Id(_));
+        let takes_string = !matches!(kind, Kind::Need | Kind::Id(_) | Kind::Limit);
         if takes_string && scalar != Scalar::String {
             return Err(expected);
         }
@@ -146,6 +146,14 @@ impl Reader<'_, '_, '_> {
                     self.draft.set_id(field, id);
                 }
                 Scalar::String | Scalar::Boolean(_) | Scalar::Other => return Err(expected),
+            },
+            Kind::Limit => match scalar {
+                Scalar::Integer(number @ 0..=1000) => {
+                    self.draft.host.start_limit = u32::try_from(number).map_err(|_| expected)?;
+                }
+                Scalar::String | Scalar::Boolean(_) | Scalar::Integer(_) | Scalar::Other => {
+                    return Err(expected);
+                }
             },
             Kind::Hostname if value::is_hostname(text) => {
                 self.draft.config.hostname = Some(self.arena.keep().ok_or(NO_NUL)?);
@@ -175,6 +183,7 @@ impl Reader<'_, '_, '_> {
             }
             Kind::Mode => self.draft.entry.mode = value::mode(text).ok_or(expected)?,
             Kind::Level => self.draft.config.log_level = named(&LEVELS, text).ok_or(expected)?,
+            Kind::OnHalt => self.draft.host.on_halt = named(&ON_HALT, text).ok_or(expected)?,
             Kind::Output => self.draft.host.output = named(&OUTPUTS, text).ok_or(expected)?,
             Kind::Asked(field) => {
                 let asked = named(&ASKED, text).ok_or(expected)?;

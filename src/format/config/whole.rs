@@ -78,6 +78,18 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
+    /// What follows from failures means nothing while they are not counted.
+    pub(super) fn check_trial(&mut self) {
+        if self.draft.host.start_limit > 0 {
+            return;
+        }
+        for name in ["healthy-after", "record", "current", "on-halt"] {
+            if let Some(at) = self.draft.place_of(Table::Host, name) {
+                self.refuse_whole(at, Table::Host, name, "start-limit above 0 beside it");
+            }
+        }
+    }
+
     fn refuse_whole(&mut self, at: usize, table: Table, name: &str, expected: &'static str) {
         let path = self.path(table, name);
         self.report.add(at, path, Reason::Unfit { expected });

@@ -26,6 +26,10 @@ host-init: the first process of a minimal image
           as PID 1 of a container: supervise the host of a config
   host-init check FILE...
           say what is wrong with configs; exit 0 or 2
+  host-init confirm
+          tell PID 1 that the host is healthy
+  host-init clear
+          have PID 1 forget the host's failures, and start it when it is halted
   halt, poweroff, reboot
           links to it: ask PID 1 for that
 

@@ -21,6 +21,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. }
             | Stage::Leaving { .. } => {}
         }
@@ -48,6 +49,7 @@ impl Machine {
         }
         self.stage = Stage::Running;
         if self.settings.host.is_some() {
+            self.free_clerk(actions);
             self.host.start(now, actions);
         }
     }
@@ -61,7 +63,18 @@ impl Machine {
         if mount < self.settings.mounts {
             return Some(Task::Mount(mount));
         }
-        self.settings.directories.then_some(Task::Directories)
+        self.settings
+            .directories
+            .then_some(Task::Directories)
+            .or(self.recall())
+    }
+
+    /// Whether what was kept of the trial is still to be read.
+    const fn recall(&self) -> Option<Task> {
+        match (self.settings.trial, self.trial) {
+            (Some(_), None) => Some(Task::Recall),
+            (Some(_), Some(_)) | (None, _) => None,
+        }
     }
 
     pub(super) fn done(
@@ -71,6 +84,9 @@ impl Machine {
         outcome: Outcome,
         actions: &mut Actions,
     ) {
+        if self.clerk_done(now, task, outcome, actions) {
+            return;
+        }
         match self.stage {
             // Whatever was done belongs to a config that is gone. What of it is
             // mounted stays, and is not mounted twice.
@@ -82,15 +98,24 @@ impl Machine {
             Stage::Preparing { task: awaited, .. } if awaited == task => {
                 let required = match task {
                     Task::Mount(mount) => self.settings.is_required(mount),
-                    Task::Directories => false,
+                    Task::Directories
+                    | Task::Recall
+                    | Task::Attempt
+                    | Task::Remember
+                    | Task::TakeBack => false,
                 };
                 match outcome {
                     Outcome::Bad(_) if required => self.rescue(now, Some(task), actions),
                     Outcome::Good | Outcome::Bad(_) => {
                         let next = match task {
                             Task::Mount(mount) => self.task_from(mount.saturating_add(1)),
-                            Task::Directories => None,
+                            Task::Directories => self.recall(),
+                            Task::Recall | Task::Attempt | Task::Remember | Task::TakeBack => None,
                         };
+                        if task == Task::Recall {
+                            // It could not even be looked for.
+                            self.recall_nothing(outcome, actions);
+                        }
                         self.prepare(now, next, actions);
                     }
                 }
@@ -101,6 +126,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. }
             | Stage::Leaving { .. } => {}
         }
@@ -133,6 +159,7 @@ impl Machine {
 
     pub(super) fn reloaded(&mut self, now: Instant, settings: Settings, actions: &mut Actions) {
         self.settings = settings;
+        self.reload_trial();
         match settings.host {
             Some(rules) => self.host.set_rules(rules),
             None => self.host.retire(),
@@ -147,6 +174,7 @@ impl Machine {
             Stage::Booting
             | Stage::Running
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. }
             | Stage::Leaving { .. } => {}
         }

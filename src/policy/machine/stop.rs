@@ -18,7 +18,11 @@ impl Machine {
                 actions.push(Action::Abandon(task));
                 self.begin_stop(now, aim, haste, actions);
             }
-            Stage::Booting | Stage::Running | Stage::Rescue { .. } | Stage::Hopeless { .. } => {
+            Stage::Booting
+            | Stage::Running
+            | Stage::Rescue { .. }
+            | Stage::Hopeless { .. }
+            | Stage::Halted { .. } => {
                 self.begin_stop(now, aim, haste, actions);
             }
             Stage::Stopping { aim: current, .. } => {
@@ -58,6 +62,7 @@ impl Machine {
     ) {
         announce(aim, actions);
         self.stage = Stage::Stopping { aim, asked: 1 };
+        self.stop_trial(now);
         self.host.stop(now, haste, actions);
         self.rescue.stop(now, haste, actions);
         self.settle(now, actions);
@@ -89,7 +94,8 @@ impl Machine {
             | Stage::Preparing { .. }
             | Stage::Running
             | Stage::Rescue { .. }
-            | Stage::Hopeless { .. } => false,
+            | Stage::Hopeless { .. }
+            | Stage::Halted { .. } => false,
         }
     }
 
@@ -127,6 +133,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. } => {}
         }
     }
@@ -153,6 +160,7 @@ impl Machine {
             | Stage::Running
             | Stage::Rescue { .. }
             | Stage::Hopeless { .. }
+            | Stage::Halted { .. }
             | Stage::Stopping { .. } => {}
         }
     }

@@ -8,7 +8,7 @@ use proptest::test_runner::Config as Cases;
 use crate::base::signal::Signal;
 use crate::policy::backoff::Backoff;
 use crate::policy::config::{Asked, Signals};
-use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, realtime};
+use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, TRIED, realtime};
 use crate::policy::service::Rules;
 use crate::policy::settings::{Facts, Hopeless, Settings, Shell};
 use crate::policy::world::chance::Chance;
@@ -70,6 +70,12 @@ fn settings() -> Vec<Settings> {
         Settings { host: None, ..BARE },
         CONTAINER,
         MOUNTING,
+        TRIED,
+        Settings {
+            trial: TRIED.trial,
+            host: TRIED.host,
+            ..CONTAINER
+        },
         Settings {
             host: None,
             ..CONTAINER
@@ -103,6 +109,14 @@ fn configs(settings: &Settings) -> Vec<Settings> {
         with(Some(rules(30, 5_000)), 3, 0b111, Asked::PowerOff),
         with(Some(RULES), 2, 0, Asked::Reload),
         with(None, 1, 0b1, settings.signals.int),
+        Settings {
+            trial: TRIED.trial,
+            ..with(TRIED.host, 0, 0, settings.signals.int)
+        },
+        Settings {
+            trial: None,
+            ..with(Some(RULES), 0, 0, settings.signals.int)
+        },
     ]
 }
 

@@ -15,6 +15,9 @@ use crate::policy::settings::{Role, Settings};
 use crate::policy::world::index;
 use crate::policy::world::processes::Slot;
 
+/// What the machine gives a child that keeps something while everything stops.
+const KEEPING: Duration = Duration::from_secs(5);
+
 /// How long the kernel may take to end what was killed, as the rules have it.
 const KILL_BOUND: Duration = Duration::from_secs(5);
 
@@ -139,6 +142,7 @@ impl Laws {
             Event::Exited(id, exit) => self.ended(id, exit, machine),
             Event::Unstarted(id, failure) => self.ended(id, Exit::Unstarted(failure), machine),
             Event::Signaled(signal) => self.hears_signal(signal, machine.stage(), settings),
+            Event::Recalled(..) | Event::Attempted(..) => self.task = None,
             Event::Done(task, outcome) => {
                 self.task = None;
                 if outcome != Outcome::Good {
@@ -234,7 +238,12 @@ impl Laws {
                 };
             }
             Action::Do(task) => {
-                self.hold_may_begin(machine);
+                if task == Task::Remember {
+                    // What is kept before the end has a time of its own.
+                    self.gone_by = self.gone_by.map(|at| at.max(now.after(KEEPING)));
+                } else {
+                    self.hold_may_begin(machine);
+                }
                 self.hold("one job at a time", self.task.is_none());
                 self.task = Some(task);
             }
@@ -329,6 +338,9 @@ impl Laws {
         if self.is_at_once {
             *gone_by = at_once.min(*gone_by);
         }
+        if self.task.is_some() {
+            *gone_by = (*gone_by).max(now.after(KEEPING));
+        }
     }
 
     fn leaves(&mut self, now: Instant, ending: Ending) {
@@ -363,7 +375,10 @@ impl Laws {
         self.hold("what ended is recorded", self.owed.is_none());
         for id in SERVICES {
             let believed = match machine.service_of(id).state() {
-                State::Down | State::Sweeping { .. } | State::Waiting { .. } => false,
+                State::Down
+                | State::Asking { .. }
+                | State::Sweeping { .. }
+                | State::Waiting { .. } => false,
                 State::Up { .. } | State::Stopping { .. } | State::Killed { .. } | State::Stuck => {
                     true
                 }
@@ -372,14 +387,22 @@ impl Laws {
             self.hold("the machine knows what runs", believed == is_there);
         }
         let is_idle = matches!(machine.stage(), Stage::Running)
+            // A trial wakes once more, when the host is healthy.
+            && machine.trial().is_none()
+            && self.task.is_none()
             && matches!(machine.host().state(), State::Up { .. })
             // What is left of a shell that could not be killed is still swept.
             && machine.service_of(ServiceId::Rescue).is_gone();
         if is_idle {
             self.hold("an idle machine wakes nobody", machine.deadline().is_none());
         }
-        let has_task = matches!(machine.stage(), Stage::Preparing { .. });
-        self.hold("a boot waits for its task", has_task == self.task.is_some());
+        let is_preparing = matches!(machine.stage(), Stage::Preparing { .. });
+        self.hold(
+            "a boot waits for its task",
+            !is_preparing || self.task.is_some(),
+        );
+        let is_boots = matches!(self.task, Some(Task::Mount(_) | Task::Directories));
+        self.hold("a task is waited for", is_preparing || !is_boots);
     }
 
     /// When nothing is going to happen any more.
@@ -396,7 +419,7 @@ impl Laws {
                     || settings.host.is_none() && settings.facts.role == Role::Container
             }
             Stage::Rescue { .. } => is_held(ServiceId::Rescue),
-            Stage::Hopeless { until } => until.is_none(),
+            Stage::Hopeless { until } | Stage::Halted { until, .. } => until.is_none(),
             Stage::Booting
             | Stage::Preparing { .. }
             | Stage::Stopping { .. }

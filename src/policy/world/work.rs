@@ -3,6 +3,7 @@
 use crate::base::errno::Errno;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Event, Outcome, SERVICES, Task};
+use crate::policy::trial::Version;
 use crate::policy::world::{Due, World};
 
 impl World {
@@ -13,7 +14,7 @@ impl World {
             Outcome::Good
         };
         if self.goes_wrong(12) {
-            return Some(Event::Done(task, Outcome::Bad(Errno::EAGAIN)));
+            return Some(self.answer(task, Outcome::Bad(Errno::EAGAIN)));
         }
         let name = self.name();
         self.job = Some((name, task));
@@ -22,6 +23,36 @@ impl World {
             self.due(millis, Due::Done(name, outcome));
         }
         None
+    }
+
+    /// What the end of a job is told as.
+    pub(super) fn answer(&mut self, task: Task, outcome: Outcome) -> Event {
+        match (task, outcome) {
+            (Task::Recall, Outcome::Good) => {
+                let mark = self.kept.filter(|_| !self.goes_wrong(8));
+                Event::Recalled(mark, self.chance.one_in(2))
+            }
+            (Task::Attempt, outcome) => {
+                if self.goes_wrong(6) {
+                    // Somebody has put another there.
+                    self.version = Version(self.chance.of(&[1, 2, 3]));
+                }
+                Event::Attempted(self.version, outcome)
+            }
+            (Task::Remember, Outcome::Good) => {
+                self.kept = self.machine.trial().map(|trial| *trial.mark());
+                Event::Done(task, outcome)
+            }
+            (Task::TakeBack, Outcome::Good) => {
+                let good = self
+                    .machine
+                    .trial()
+                    .and_then(|trial| trial.mark().good.last());
+                self.version = good.unwrap_or_default();
+                Event::Done(task, outcome)
+            }
+            (task, outcome) => Event::Done(task, outcome),
+        }
     }
 
     pub(super) fn leave(&mut self, ending: Ending, step: Step) -> Option<Event> {

@@ -1,0 +1,25 @@
+//! The two places of a record that is written in turn.
+
+/// Bytes of a slot: a page, and the largest sector that a disk writes whole.
+pub const BYTES: usize = 4096;
+
+/// One of two places, the first at the start and the second right behind it. While
+/// one is written, the other is still whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Slot {
+    /// The place at the start.
+    #[default]
+    First,
+    /// The place behind it.
+    Second,
+}
+
+impl Slot {
+    /// The slot that is written after this one.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The host's trial in the machine: asked before each start, told of each end, kept.
+
+use core::time::Duration;
+
+use crate::base::errno::Errno;
+use crate::base::exit::Exit;
+use crate::base::time::Instant;
+use crate::policy::ending::Ending;
+use crate::policy::event::{Action, Actions, Outcome, Report, Task};
+use crate::policy::machine::{Aim, Machine, Stage};
+use crate::policy::request::{Haste, Request};
+use crate::policy::service::State;
+use crate::policy::trial::{Halt, Mark, OnHalt, Trial, Verdict, Version};
+
+/// How long the mark may take to be written when nothing waits for it but an ending.
+const KEEPING: Duration = Duration::from_secs(5);
+
+/// How long it may take to make another version current.
+const TAKING_BACK: Duration = Duration::from_secs(30);
+
+/// How long a person has to look before the machine restarts or powers off for a host
+/// that is halted.
+const LOOKING: Duration = Duration::from_secs(10);
+
+/// An uptime below which a clean exit was soon.
+const SOON: Duration = Duration::from_secs(10);
+
+impl Machine {
+    /// The host's trial, if there is one.
+    pub const fn trial(&self) -> Option<&Trial> {
+        self.trial.as_ref()
+    }
+
+    /// What was kept is known: the boot goes on.
+    pub(super) fn recalled(
+        &mut self,
+        now: Instant,
+        mark: Option<Mark>,
+        is_same_boot: bool,
+        actions: &mut Actions,
+    ) {
+        if let (None, Some(probation)) = (self.trial, self.settings.trial) {
+            self.kept = mark;
+            let mark = mark.unwrap_or_default();
+            self.trial = Some(Trial::new(probation.rules, mark, is_same_boot));
+            // It went on while host-init was executed again.
+            if let State::Up { since } = self.host.state() {
+                self.healthy_at = Some(since.after(probation.healthy_after));
+            }
+        }
+        self.done(now, Task::Recall, Outcome::Good, actions);
+    }
+
+    /// Nothing could be read.
+    pub(super) fn recall_nothing(&mut self, outcome: Outcome, actions: &mut Actions) {
+        if let Outcome::Bad(errno) = outcome {
+            self.forgets(errno, actions);
+        }
+        if let (None, Some(probation)) = (self.trial, self.settings.trial) {
+            self.trial = Some(Trial::new(probation.rules, Mark::default(), true));
+        }
+    }
+
+    /// The start that the host asked for would be of this version.
+    pub(super) fn attempted(
+        &mut self,
+        now: Instant,
+        version: Version,
+        outcome: Outcome,
+        actions: &mut Actions,
+    ) {
+        if !matches!(self.host.state(), State::Asking { .. }) {
+            // It was told to stop in between.
+            return;
+        }
+        let Some(probation) = self.settings.trial else {
+            self.host.grant(now, actions);
+            return;
+        };
+        // What was kept could not be read before the host ended.
+        let trial = self
+            .trial
+            .get_or_insert(Trial::new(probation.rules, Mark::default(), true));
+        let verdict = trial.ask(version);
+        let mark = *trial.mark();
+        match outcome {
+            Outcome::Good => {
+                self.kept = Some(mark);
+                self.is_forgetful = false;
+            }
+            Outcome::Bad(errno) => self.forgets(errno, actions),
+        }
+        match verdict {
+            Verdict::Start => {
+                self.healthy_at = Some(now.after(probation.healthy_after));
+                self.host.grant(now, actions);
+            }
+            Verdict::TakeBack => {
+                self.host.deny();
+                actions.push(Action::Report(Report::TakingBack));
+                self.employ(now, Task::TakeBack, TAKING_BACK, actions);
+            }
+            Verdict::Halt(halt) => {
+                self.host.deny();
+                self.halt(now, halt, actions);
+            }
+        }
+    }
+
+    /// The host ended: what follows for its trial.
+    pub(super) fn note_end(&mut self, now: Instant, exit: Exit, actions: &mut Actions) {
+        self.healthy_at = None;
+        self.free_clerk(actions);
+        let Some(trial) = &mut self.trial else {
+            return;
+        };
+        match self.host.state() {
+            State::Up { since } if exit.is_clean() => trial.ended(now.since(since) < SOON),
+            State::Up { .. } => trial.failed(),
+            State::Stopping { .. } | State::Killed { .. } | State::Stuck => trial.stopped(),
+            // There is nothing that could have ended.
+            State::Down | State::Asking { .. } | State::Sweeping { .. } | State::Waiting { .. } => {
+            }
+        }
+    }
+
+    /// Takes note of the work that a clerk has done; whether it was a clerk's.
+    pub(super) fn clerk_done(
+        &mut self,
+        now: Instant,
+        task: Task,
+        outcome: Outcome,
+        actions: &mut Actions,
+    ) -> bool {
+        if self.clerk.is_none_or(|(awaited, _)| awaited != task) {
+            // One that was given up ends late.
+            return matches!(task, Task::Attempt | Task::Remember | Task::TakeBack);
+        }
+        self.clerk = None;
+        match task {
+            Task::TakeBack => {
+                if let Some(trial) = &mut self.trial {
+                    trial.taken_back(outcome == Outcome::Good);
+                }
+                if self.stage == Stage::Running {
+                    self.host.start(now, actions);
+                }
+            }
+            Task::Remember => match (outcome, &self.trial) {
+                (Outcome::Good, Some(trial)) => {
+                    self.kept = Some(*trial.mark());
+                    self.is_forgetful = false;
+                }
+                (Outcome::Good, None) => {}
+                (Outcome::Bad(errno), _) => {
+                    // It is not tried again before there is something else to keep.
+                    self.kept = self.trial.map(|trial| *trial.mark());
+                    self.forgets(errno, actions);
+                }
+            },
+            Task::Recall => self.recall_nothing(outcome, actions),
+            Task::Mount(_) | Task::Directories | Task::Attempt => {}
+        }
+        self.settle(now, actions);
+        true
+    }
+
+    /// Has what was kept read by a life of host-init that found the host running.
+    pub(super) fn recall_late(&mut self, now: Instant, actions: &mut Actions) {
+        let is_unknown = self.trial.is_none() && self.settings.trial.is_some();
+        // A start asks too, and only one child may be at it.
+        let is_up = matches!(self.host.state(), State::Up { .. });
+        if is_unknown && is_up && self.stage == Stage::Running && self.clerk.is_none() {
+            self.employ(now, Task::Recall, KEEPING, actions);
+        }
+    }
+
+    pub(super) fn tick_trial(&mut self, now: Instant, actions: &mut Actions) {
+        self.recall_late(now, actions);
+        if let State::Asking { until } = self.host.state()
+            && until <= now
+        {
+            actions.push(Action::Abandon(Task::Attempt));
+            actions.push(Action::Report(Report::TooLong(Task::Attempt)));
+            let version = self.trial.map(|trial| trial.mark().version);
+            let outcome = Outcome::Bad(Errno::ETIMEDOUT);
+            self.attempted(now, version.unwrap_or_default(), outcome, actions);
+        }
+        if let Some((task, until)) = self.clerk
+            && until <= now
+        {
+            actions.push(Action::Abandon(task));
+            actions.push(Action::Report(Report::TooLong(task)));
+            self.clerk_done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
+        }
+        if self.healthy_at.is_some_and(|at| at <= now) {
+            self.healthy_at = None;
+            if let Some(trial) = &mut self.trial {
+                let before = *trial.mark();
+                trial.healthy();
+                if before != *trial.mark() {
+                    actions.push(Action::Report(Report::Healthy));
+                }
+            }
+            self.keep(now, actions);
+        }
+    }
+
+    /// Who knows says that the host is healthy.
+    pub(super) fn confirm(&mut self, now: Instant, actions: &mut Actions) {
+        let is_up = matches!(self.host.state(), State::Up { .. });
+        if is_up && self.trial.is_some() {
+            self.healthy_at = Some(now);
+            self.tick_trial(now, actions);
+        } else {
+            actions.push(Action::Report(Report::Refused(Request::Confirm)));
+        }
+    }
+
+    /// A person has seen to it: what was is forgotten, and the host gets another
+    /// round.
+    pub(super) fn clear(&mut self, now: Instant, actions: &mut Actions) {
+        let Some(trial) = &mut self.trial else {
+            actions.push(Action::Report(Report::Refused(Request::Clear)));
+            return;
+        };
+        trial.clear();
+        actions.push(Action::Report(Report::Cleared));
+        if let Stage::Halted { .. } = self.stage {
+            self.run(now, actions);
+        } else if !self.is_ending() {
+            self.keep(now, actions);
+        }
+    }
+
+    /// Whether the mark is kept, or as good as: an ending does not wait for ever.
+    pub(super) fn is_kept(&mut self, now: Instant, actions: &mut Actions) -> bool {
+        self.keep(now, actions);
+        self.clerk.is_none()
+    }
+
+    /// Gives up what is being kept or read: what comes now keeps more, and only one
+    /// may be at it.
+    pub(super) fn free_clerk(&mut self, actions: &mut Actions) {
+        if let Some((task @ (Task::Remember | Task::Recall), _)) = self.clerk {
+            actions.push(Action::Abandon(task));
+            self.clerk = None;
+            // Nobody knows what it has done.
+            self.kept = None;
+        }
+    }
+
+    /// Whether another version is being made current: the host is not to be started.
+    pub(super) fn is_taking_back(&self) -> bool {
+        self.clerk.is_some_and(|(task, _)| task == Task::TakeBack)
+    }
+
+    /// Everything stops: an ending does not wait long for what is under way, and a
+    /// host that is told to end is not healthy for it.
+    pub(super) fn stop_trial(&mut self, now: Instant) {
+        self.healthy_at = None;
+        if let Some((_, until)) = &mut self.clerk {
+            *until = (*until).min(now.after(KEEPING));
+        }
+    }
+
+    /// The rules may be others.
+    pub(super) fn reload_trial(&mut self) {
+        match (&mut self.trial, self.settings.trial) {
+            (Some(trial), Some(probation)) => trial.set_rules(probation.rules),
+            (Some(_), None) => {
+                self.trial = None;
+                self.healthy_at = None;
+            }
+            // Whatever is kept is of another time.
+            (None, Some(probation)) => {
+                self.trial = Some(Trial::new(probation.rules, Mark::default(), true));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The machine ends because the host is halted.
+    pub(super) fn leave_halted(&mut self, now: Instant, actions: &mut Actions) {
+        let on_halt = self.settings.trial.map(|probation| probation.rules.on_halt);
+        let ending = match on_halt {
+            Some(OnHalt::PowerOff) => Ending::PowerOff,
+            Some(OnHalt::Reboot | OnHalt::Stay) | None => Ending::Reboot,
+        };
+        self.stop(now, Aim::End(ending), Haste::Orderly, actions);
+    }
+
+    fn halt(&mut self, now: Instant, halt: Halt, actions: &mut Actions) {
+        let on_halt = self.settings.trial.map(|probation| probation.rules.on_halt);
+        let ends = match on_halt {
+            Some(OnHalt::Reboot) => self.trial.is_some_and(|trial| trial.restarts()),
+            Some(OnHalt::PowerOff) => true,
+            Some(OnHalt::Stay) | None => false,
+        };
+        self.stage = Stage::Halted {
+            halt,
+            until: ends.then(|| now.after(LOOKING)),
+        };
+        actions.push(Action::Report(Report::Halted(halt)));
+    }
+
+    /// Has the mark kept, when it is not, and nobody is at it.
+    fn keep(&mut self, now: Instant, actions: &mut Actions) {
+        let mark = self.trial.map(|trial| *trial.mark());
+        if self.clerk.is_none() && mark.is_some() && mark != self.kept {
+            self.employ(now, Task::Remember, KEEPING, actions);
+        }
+    }
+
+    fn employ(&mut self, now: Instant, task: Task, bound: Duration, actions: &mut Actions) {
+        self.clerk = Some((task, now.after(bound)));
+        actions.push(Action::Do(task));
+    }
+
+    /// Says once that nothing can be kept.
+    fn forgets(&mut self, errno: Errno, actions: &mut Actions) {
+        if !core::mem::replace(&mut self.is_forgetful, true) {
+            actions.push(Action::Report(Report::Forgetful(errno)));
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The host's trial: how often it may fail, when it is good, when it is taken back.
+//!
+//! ```text
+//!             may it start?
+//!   failures below the limit ───────────────▶ Start ──▶ good, after its health
+//!   at the limit, a version to go back to ──▶ TakeBack ──▶ (fresh attempts)
+//!   at the limit, nothing left to try ──────▶ Halt, until a person clears it
+//! ```
+//!
+//! What must survive a power cut is a [`Mark`]. Whoever holds a [`Trial`] makes its
+//! mark durable before it does what the trial answered: so a start that takes the
+//! machine down is found by the next boot, and counted.
+
+/// A version of the host: a number that stands for whatever tells versions apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Version(pub u64);
+
+/// What is kept over power cuts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// Failures in a row of this version.
+    pub failures: u32,
+    /// Whether a start was made of which nobody has heard the end.
+    pub is_attempting: bool,
+    /// The version that the failures are of.
+    pub version: Version,
+    /// Versions that were healthy, the latest last.
+    pub good: Versions,
+    /// Versions that were taken back, the latest last; never again by itself.
+    pub condemned: Versions,
+    /// A version that is being taken back.
+    pub going: Option<Version>,
+    /// Why the host is not started any more.
+    pub halted: Option<Halt>,
+    /// Rounds that were begun in a row after it was halted, one a boot.
+    pub reboots: u8,
+}
+
+/// Versions that are remembered as good, and as taken back.
+pub const REMEMBERED: usize = 8;
+
+/// A few versions, the latest last; of more, the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Versions {
+    list: [Version; REMEMBERED],
+    count: u8,
+}
+
+impl Versions {
+    /// Puts a version last, in place of the first when there is no room.
+    pub fn remember(&mut self, version: Version) {
+        self.forget(version);
+        if usize::from(self.count) == REMEMBERED {
+            self.list.rotate_left(1);
+            self.count = self.count.saturating_sub(1);
+        }
+        if let Some(place) = self.list.get_mut(usize::from(self.count)) {
+            *place = version;
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    /// Takes a version out.
+    pub fn forget(&mut self, version: Version) {
+        let mut kept = Self::default();
+        for other in self.iter().filter(|other| *other != version) {
+            if let Some(place) = kept.list.get_mut(usize::from(kept.count)) {
+                *place = other;
+                kept.count = kept.count.saturating_add(1);
+            }
+        }
+        *self = kept;
+    }
+
+    /// Each of them, the latest last.
+    pub fn iter(&self) -> impl Iterator<Item = Version> {
+        self.list.into_iter().take(usize::from(self.count))
+    }
+
+    /// The latest.
+    pub fn last(&self) -> Option<Version> {
+        self.iter().last()
+    }
+
+    /// How many there are.
+    pub const fn number(&self) -> u8 {
+        self.count
+    }
+
+    /// Whether a version is one of them.
+    pub fn contains(&self, version: Version) -> bool {
+        self.iter().any(|other| other == version)
+    }
+}
+
+impl FromIterator<Version> for Versions {
+    fn from_iter<I: IntoIterator<Item = Version>>(versions: I) -> Self {
+        let mut all = Self::default();
+        for version in versions {
+            all.remember(version);
+        }
+        all
+    }
+}
+
+/// Why the host is not started any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Halt {
+    /// It failed too often, and there is no way back.
+    NoWayBack = 1,
+    /// It failed too often though it was good once: the machine is at fault.
+    WasGood = 2,
+    /// It was taken back once already.
+    TakenBackBefore = 3,
+    /// Taking it back failed.
+    TakeBackFailed = 4,
+    /// Nobody knows whether it was taken back: the power went.
+    TakeBackUnknown = 5,
+}
+
+/// How a version is taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WayBack {
+    /// Not at all.
+    None,
+    /// By making the good one current, which is seen to be done or not.
+    Link,
+    /// By a command, of which only the end is known.
+    Command,
+}
+
+/// What follows when the host is not started any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnHalt {
+    /// It stays so, for a person.
+    Stay,
+    /// The machine restarts, a few times.
+    Reboot,
+    /// The machine powers off.
+    PowerOff,
+}
+
+/// The rules of a trial.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// Failures in a row after which a version is not started again; at least 1.
+    pub limit: u32,
+    /// How a version is taken back.
+    pub way_back: WayBack,
+    /// What follows when there is nothing left to try.
+    pub on_halt: OnHalt,
+}
+
+/// Rounds in a row that a host gets by reboots after it was halted.
+pub const REBOOTS: u8 = 3;
+
+/// Clean exits in a row, each soon after the start, of which the last counts as a
+/// failure: a host that has nothing to do must not do it for ever.
+pub const BURST: u8 = 10;
+
+/// What is to be done instead of a start, or a start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Start this version.
+    Start,
+    /// Take this version back, then ask again.
+    TakeBack,
+    /// Do not start it.
+    Halt(Halt),
+}
+
+/// The trial of the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trial {
+    rules: Rules,
+    mark: Mark,
+    /// Clean exits in a row, each soon after the start. Not worth a write: a power
+    /// cut breaks the row.
+    clean: u8,
+}
+
+impl Trial {
+    /// A trial that goes on after a boot from what the one before left. A start
+    /// that was under way then is a failure: the kernel panicked, a watchdog or a
+    /// person reset the machine, or the power went.
+    ///
+    /// In the same boot, after a re-execution, it is under way still.
+    pub fn new(rules: Rules, mark: Mark, is_same_boot: bool) -> Self {
+        let mut trial = Self {
+            rules,
+            mark,
+            clean: 0,
+        };
+        if is_same_boot {
+            return trial;
+        }
+        if trial.mark.is_attempting {
+            trial.failed();
+        }
+        let mark = &mut trial.mark;
+        if mark.halted.is_some() && rules.on_halt == OnHalt::Reboot && mark.reboots < REBOOTS {
+            // Another round, by whatever the machine came to restart.
+            mark.halted = None;
+            mark.failures = 0;
+            mark.reboots = mark.reboots.saturating_add(1);
+        }
+        trial
+    }
+
+    /// What must be durable before what was answered last is done.
+    pub const fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
+    /// Follows new rules from now on.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
+    /// Whether the host, which is this version now, may be started.
+    pub fn ask(&mut self, version: Version) -> Verdict {
+        if let Some(halt) = self.mark.halted {
+            return Verdict::Halt(halt);
+        }
+        if let Some(going) = self.mark.going.take() {
+            // The power went while it was taken back.
+            match self.rules.way_back {
+                // It is the same to do it once more: nothing of it was done.
+                WayBack::Link | WayBack::None if going == version => {}
+                WayBack::Command if going == version => {
+                    self.condemn(going);
+                    return self.halt(Halt::TakeBackUnknown);
+                }
+                WayBack::Link | WayBack::Command | WayBack::None => {
+                    self.condemn(going);
+                }
+            }
+        }
+        if version != self.mark.version {
+            // Somebody has put another version there.
+            self.mark.version = version;
+            self.mark.failures = 0;
+            self.clean = 0;
+        }
+        if self.mark.failures < self.rules.limit {
+            self.mark.is_attempting = true;
+            return Verdict::Start;
+        }
+        if self.mark.good.contains(version) {
+            return self.halt(Halt::WasGood);
+        }
+        if self.mark.condemned.contains(version) {
+            return self.halt(Halt::TakenBackBefore);
+        }
+        match (self.rules.way_back, self.mark.good.last()) {
+            (WayBack::None, _) | (WayBack::Link, None) => self.halt(Halt::NoWayBack),
+            (WayBack::Link, Some(_)) | (WayBack::Command, _) => {
+                self.mark.going = Some(version);
+                Verdict::TakeBack
+            }
+        }
+    }
+
+    /// The version was taken back, or that failed.
+    pub fn taken_back(&mut self, is_done: bool) {
+        let Some(going) = self.mark.going.take() else {
+            return;
+        };
+        self.condemn(going);
+        if is_done {
+            // Whatever is there now has its attempts before it, also the same again:
+            // then it is halted after them, and not taken back.
+            self.mark.failures = 0;
+        } else {
+            self.halt(Halt::TakeBackFailed);
+        }
+    }
+
+    /// The host failed.
+    pub fn failed(&mut self) {
+        self.clean = 0;
+        self.mark.is_attempting = false;
+        self.mark.failures = self.mark.failures.saturating_add(1);
+    }
+
+    /// The host ended by itself and all was well, soon after its start or not.
+    pub fn ended(&mut self, is_soon: bool) {
+        self.mark.is_attempting = false;
+        if !is_soon {
+            self.clean = 0;
+            return;
+        }
+        self.clean = self.clean.saturating_add(1);
+        if self.clean >= BURST {
+            self.failed();
+        }
+    }
+
+    /// The host ended because it was asked to: nothing follows from it.
+    pub fn stopped(&mut self) {
+        self.mark.is_attempting = false;
+    }
+
+    /// The version that runs is healthy.
+    pub fn healthy(&mut self) {
+        let version = self.mark.version;
+        self.clean = 0;
+        self.mark.failures = 0;
+        self.mark.reboots = 0;
+        self.mark.good.remember(version);
+    }
+
+    /// A person says that it is to be tried as if nothing had been.
+    pub fn clear(&mut self) {
+        self.clean = 0;
+        self.mark = Mark {
+            is_attempting: self.mark.is_attempting,
+            version: self.mark.version,
+            good: self.mark.good,
+            ..Mark::default()
+        };
+    }
+
+    /// Whether the machine is to restart because the host is halted.
+    pub fn restarts(&self) -> bool {
+        self.rules.on_halt == OnHalt::Reboot && self.mark.reboots < REBOOTS
+    }
+
+    fn halt(&mut self, halt: Halt) -> Verdict {
+        self.mark.halted = Some(halt);
+        Verdict::Halt(halt)
+    }
+
+    fn condemn(&mut self, version: Version) {
+        self.mark.condemned.remember(version);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+//! Every life that a trial may have, within small bounds, and the seed's own table.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::*;
+
+const LIMIT: u32 = 2;
+
+/// A machine with a host, as the world sees it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct World {
+    /// What the disk has.
+    disk: Key,
+    /// What the trial knows; none while the power is off.
+    trial: Option<(Key, u8)>,
+    /// The version that is current.
+    current: u64,
+    /// What happens now.
+    doing: Doing,
+    /// How often each version was taken back without a person.
+    taken_back: [u8; 3],
+    /// Which versions were ever healthy.
+    was_healthy: [bool; 3],
+    /// Starts since the last health that ended badly: by themselves or with the
+    /// power.
+    bad: u8,
+    /// Changes by somebody, of which there are only so many.
+    changes: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Doing {
+    Off,
+    /// To be started when its mark is durable.
+    Starting,
+    Up,
+    TakingBack,
+    Down,
+    Halted,
+}
+
+/// A mark as it can be hashed.
+type Key = (
+    u32,
+    bool,
+    u64,
+    Vec<u64>,
+    Vec<u64>,
+    Option<u64>,
+    Option<u8>,
+    u8,
+);
+
+type Vec<T> = std::vec::Vec<T>;
+
+fn key(mark: &Mark) -> Key {
+    (
+        mark.failures,
+        mark.is_attempting,
+        mark.version.0,
+        mark.good.iter().map(|version| version.0).collect(),
+        mark.condemned.iter().map(|version| version.0).collect(),
+        mark.going.map(|version| version.0),
+        mark.halted.map(|halt| halt as u8),
+        mark.reboots,
+    )
+}
+
+fn mark(key: &Key) -> Mark {
+    let halts = [
+        Halt::NoWayBack,
+        Halt::WasGood,
+        Halt::TakenBackBefore,
+        Halt::TakeBackFailed,
+        Halt::TakeBackUnknown,
+    ];
+    Mark {
+        failures: key.0,
+        is_attempting: key.1,
+        version: Version(key.2),
+        good: key.3.iter().copied().map(Version).collect(),
+        condemned: key.4.iter().copied().map(Version).collect(),
+        going: key.5.map(Version),
+        halted: key.6.map(|number| {
+            halts
+                .into_iter()
+                .find(|halt| *halt as u8 == number)
+                .unwrap()
+        }),
+        reboots: key.7,
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            disk: key(&Mark::default()),
+            trial: None,
+            current: 0,
+            doing: Doing::Off,
+            taken_back: [0; 3],
+            was_healthy: [false; 3],
+            bad: 0,
+            changes: 0,
+        }
+    }
+
+    fn trial(&self, rules: Rules) -> Trial {
+        let (held, clean) = self.trial.as_ref().unwrap();
+        Trial {
+            rules,
+            mark: mark(held),
+            clean: *clean,
+        }
+    }
+
+    fn hold(&mut self, trial: &Trial) {
+        self.trial = Some((key(trial.mark()), trial.clean));
+    }
+
+    /// Makes the mark durable.
+    fn write(&mut self) {
+        self.disk = self.trial.as_ref().unwrap().0.clone();
+    }
+
+    /// Asks whether it may start, and makes the answer durable.
+    fn ask(&mut self, rules: Rules) {
+        let mut trial = self.trial(rules);
+        let verdict = trial.ask(Version(self.current));
+        self.hold(&trial);
+        self.doing = match verdict {
+            Verdict::Start => Doing::Starting,
+            Verdict::TakeBack => Doing::TakingBack,
+            Verdict::Halt(_) => Doing::Halted,
+        };
+    }
+
+    /// Every world that may come next.
+    fn next(&self, rules: Rules) -> Vec<Self> {
+        let mut worlds = Vec::new();
+        let mut add = |change: &dyn Fn(&mut Self)| {
+            let mut world = self.clone();
+            change(&mut world);
+            worlds.push(world);
+        };
+        if self.doing != Doing::Off {
+            // The power goes, before or after what was to be written is.
+            add(&|world| {
+                world.bad += u8::from(world.doing == Doing::Up);
+                world.doing = Doing::Off;
+                world.trial = None;
+            });
+            add(&|world| {
+                world.bad += u8::from(world.doing == Doing::Up);
+                world.write();
+                world.doing = Doing::Off;
+                world.trial = None;
+            });
+        }
+        // Somebody is there to change it only when something runs. Who changes it back
+        // in the moment between a take-back and the power cut is not told from nobody.
+        if self.changes < 2 && matches!(self.doing, Doing::Up | Doing::Halted) {
+            for other in 0..3 {
+                add(&|world| {
+                    world.current = other;
+                    world.changes += 1;
+                });
+            }
+        }
+        match self.doing {
+            Doing::Off => add(&|world| {
+                let trial = Trial::new(rules, mark(&world.disk), false);
+                world.hold(&trial);
+                world.doing = Doing::Down;
+            }),
+            Doing::Down => add(&|world| world.ask(rules)),
+            Doing::Starting => add(&|world| {
+                world.write();
+                world.doing = Doing::Up;
+            }),
+            Doing::Up => {
+                add(&|world| world.end(rules, Trial::failed));
+                add(&|world| world.end(rules, Trial::stopped));
+                add(&|world| {
+                    let mut trial = world.trial(rules);
+                    trial.healthy();
+                    let version = trial.mark().version.0;
+                    world.was_healthy[usize::try_from(version).unwrap()] = true;
+                    world.bad = 0;
+                    world.hold(&trial);
+                    world.write();
+                });
+            }
+            Doing::TakingBack => {
+                // What is asked for is durable first.
+                for is_done in [true, false] {
+                    add(&|world| {
+                        world.write();
+                        let mut trial = world.trial(rules);
+                        let going = trial.mark().going.unwrap();
+                        let place = usize::try_from(going.0).unwrap();
+                        // A link that could not be made is as it was.
+                        if is_done || rules.way_back == WayBack::Command {
+                            world.taken_back[place] += 1;
+                        }
+                        if is_done {
+                            world.current = match (rules.way_back, trial.mark().good.last()) {
+                                (WayBack::Link, Some(good)) => good.0,
+                                _ => 2,
+                            };
+                        }
+                        trial.taken_back(is_done);
+                        world.hold(&trial);
+                        world.doing = Doing::Down;
+                    });
+                }
+                // It is done, and the power goes before anybody has written that.
+                add(&|world| {
+                    world.write();
+                    let trial = world.trial(rules);
+                    let going = trial.mark().going.unwrap();
+                    world.taken_back[usize::try_from(going.0).unwrap()] += 1;
+                    world.current = trial.mark().good.last().map_or(2, |good| good.0);
+                    world.doing = Doing::Off;
+                    world.trial = None;
+                });
+            }
+            Doing::Halted => {
+                add(&|world| {
+                    world.write();
+                    if world.trial(rules).restarts() {
+                        world.doing = Doing::Off;
+                        world.trial = None;
+                    }
+                });
+            }
+        }
+        worlds
+    }
+
+    fn end(&mut self, rules: Rules, end: fn(&mut Trial)) {
+        let mut trial = self.trial(rules);
+        let before = trial.mark().failures;
+        end(&mut trial);
+        self.bad += u8::from(trial.mark().failures > before);
+        self.hold(&trial);
+        self.doing = Doing::Down;
+    }
+}
+
+/// Every world that can be reached under these rules.
+fn explore(rules: Rules, look: &mut dyn FnMut(&World, &World)) -> usize {
+    let mut seen = HashSet::from([World::new()]);
+    let mut queue = VecDeque::from([World::new()]);
+    while let Some(world) = queue.pop_front() {
+        for next in world.next(rules) {
+            look(&world, &next);
+            if seen.insert(next.clone()) {
+                queue.push_back(next);
+            }
+        }
+    }
+    seen.len()
+}
+
+#[test]
+fn every_life_of_a_trial_keeps_its_promises() {
+    for way_back in [WayBack::None, WayBack::Link, WayBack::Command] {
+        for on_halt in [OnHalt::Stay, OnHalt::Reboot] {
+            let rules = Rules {
+                limit: LIMIT,
+                way_back,
+                on_halt,
+            };
+            let number = explore(rules, &mut |before, after| {
+                // At most once without a person, but for a link: that may be made
+                // once more when the power went before it was.
+                for version in 0..3 {
+                    let times = after.taken_back[version];
+                    assert!(times <= 1, "{rules:?}: {before:?} -> {after:?}");
+                }
+                if before.doing != Doing::TakingBack && after.doing == Doing::TakingBack {
+                    let version = usize::try_from(after.current).unwrap();
+                    assert!(!after.was_healthy[version], "a good one: {before:?}");
+                    assert_eq!(after.taken_back[version], 0, "{before:?}");
+                }
+                // Three versions and as many changes: every round ends.
+                assert!(after.bad <= 40, "{rules:?}: {after:?}");
+            });
+            assert!(number > 100, "{rules:?}: {number}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A host on trial: counted, taken back, halted, kept.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::init::{End, Init};
+use crate::lines::eventually;
+use crate::room::{Room, config};
+use crate::start::Start;
+
+/// Three failures, without a wait between them.
+const TRIAL: &str = "\
+backoff = \"0s\"
+backoff-max = \"0s\"
+start-limit = 3
+healthy-after = \"50ms\"
+record = \"/tmp/record\"
+";
+
+/// What `host-init confirm` sends.
+const CONFIRM: i32 = 42;
+
+/// What `host-init clear` sends.
+const CLEAR: i32 = 43;
+
+fn stage(room: &Room) -> String {
+    room.json("run/host-init/state.json")["stage"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn is_halted(room: &Room, init: &mut Init, why: &str) {
+    let line = init.says("host: halted: ");
+    assert!(line.contains(why), "{line}");
+    eventually("its state", || stage(room) == "halted");
+}
+
+/// A room with two versions, of which this one is current.
+fn versions(words: &[&str], current: &str) -> Room {
+    let rest = format!("{TRIAL}current = \"/tmp/versions/current\"\n");
+    let room = Room::with_host(words, &rest);
+    for version in ["1", "2", "3"] {
+        fs::create_dir_all(room.path().join("tmp/versions").join(version)).unwrap();
+    }
+    choose(&room, current);
+    room
+}
+
+/// Makes another version current, as any tool may.
+fn choose(room: &Room, version: &str) {
+    let directory = room.path().join("tmp/versions");
+    symlink(version, directory.join("new")).unwrap();
+    fs::rename(directory.join("new"), directory.join("current")).unwrap();
+}
+
+fn current(room: &Room) -> String {
+    let link = fs::read_link(room.path().join("tmp/versions/current")).unwrap();
+    link.to_str().unwrap().to_owned()
+}
+
+/// The host does something else from its next life on.
+fn becomes(room: &Room, init: &mut Init, words: &[&str]) {
+    let rest = format!("{TRIAL}current = \"/tmp/versions/current\"\n");
+    room.write("etc/host-init.toml", &config(words, &rest));
+    init.signal(libc::SIGHUP);
+    init.says("config: read again");
+}
+
+/// Ends the host that runs.
+fn kill_host(room: &Room, init: &Init) {
+    let mut pid = None;
+    eventually("the host's pid", || {
+        pid = room.json("run/host-init/state.json")["host"]["pid"].as_i64();
+        pid.is_some()
+    });
+    init.kill_inside(pid.unwrap().try_into().unwrap());
+}
+
+#[test]
+fn a_host_that_fails_too_often_is_halted_and_host_init_stays() {
+    let room = Room::with_host(&["dead"], TRIAL);
+    let mut init = Start::new(&room).spawn();
+
+    is_halted(&room, &mut init, "no version to go back to");
+
+    let state = room.json("run/host-init/state.json");
+    assert_eq!(state["host"]["starts"], 3);
+    assert_eq!(state["host"]["trial"]["failures"], 3);
+    assert_eq!(state["host"]["halted"], "no-way-back");
+    assert_eq!(init.stop(), End::Code(0));
+
+    // It is kept: nothing is started, in the next life neither.
+    let mut init = restart(&room);
+    is_halted(&room, &mut init, "no version to go back to");
+    assert_eq!(room.json("run/host-init/state.json")["host"]["starts"], 0);
+    init.signal(37);
+    assert_eq!(init.end(), End::Code(0));
+}
+
+#[test]
+fn a_soft_reboot_of_a_halted_machine_halts_again() {
+    let room = Room::with_host(&["dead"], TRIAL);
+    let mut init = Start::new(&room).spawn();
+    is_halted(&room, &mut init, "no version to go back to");
+
+    init.signal(41);
+
+    is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+}
+
+#[test]
+fn a_host_that_is_up_long_enough_is_healthy_and_its_failures_are_forgotten() {
+    let mut room = Room::with_host(&["quick", "2"], TRIAL);
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "done");
+
+    init.says("host: healthy");
+
+    eventually("its failures", || {
+        room.json("run/host-init/state.json")["host"]["trial"]["failures"] == 0
+    });
+    init.stop_with(0);
+}
+
+#[test]
+fn a_new_version_that_fails_is_taken_back_once() {
+    let mut room = versions(&["up"], "1");
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    init.says("host: healthy");
+
+    becomes(&room, &mut init, &["dead"]);
+    choose(&room, "2");
+    kill_host(&room, &init);
+
+    init.says("host: failed too often, taking it back");
+    // What was healthy once is not at fault.
+    is_halted(&room, &mut init, "it was healthy before");
+    assert_eq!(current(&room), "1");
+    init.stop_with(0);
+
+    // Cleared by a person, it may be taken back once more; and not by itself.
+    choose(&room, "2");
+    let mut init = restart(&room);
+    is_halted(&room, &mut init, "it was healthy before");
+    init.signal(CLEAR);
+    init.says("host: its failures are forgotten");
+    init.says("host: failed too often, taking it back");
+    is_halted(&room, &mut init, "it was healthy before");
+    choose(&room, "2");
+    init.signal(41);
+    is_halted(&room, &mut init, "it was healthy before");
+    init.stop_with(0);
+}
+
+/// The next life on the same root, which knows what was kept and nothing else.
+fn restart(room: &Room) -> Init {
+    fs::remove_file(room.path().join("run/host-init/state.json")).unwrap();
+    Start::new(room).spawn()
+}
+
+#[test]
+fn who_confirms_a_host_makes_it_healthy_at_once() {
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "done");
+
+    init.signal(CONFIRM);
+
+    init.says("host: healthy");
+    eventually("its failures", || {
+        room.json("run/host-init/state.json")["host"]["trial"]["failures"] == 0
+    });
+    init.stop_with(0);
+}
+
+#[test]
+fn a_version_without_a_good_one_before_it_is_halted() {
+    let room = versions(&["dead"], "1");
+    let mut init = Start::new(&room).spawn();
+
+    is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+}
+
+#[test]
+fn a_good_version_that_is_gone_can_not_be_taken_back_to() {
+    let mut room = versions(&["up"], "1");
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    init.says("host: healthy");
+    becomes(&room, &mut init, &["dead"]);
+    choose(&room, "2");
+    fs::remove_dir(room.path().join("tmp/versions/1")).unwrap();
+
+    kill_host(&room, &init);
+
+    is_halted(&room, &mut init, "could not be taken back");
+    assert_eq!(current(&room), "2");
+    init.stop_with(0);
+}
+
+#[test]
+fn a_record_that_can_not_be_kept_is_told_once_and_counted_all_the_same() {
+    let trial = TRIAL.replace("/tmp/record", "/nowhere/record");
+    let room = Room::with_host(&["dead"], &trial);
+    let mut init = Start::new(&room).spawn();
+
+    let line = init.says("record: ");
+
+    assert_eq!(
+        line,
+        "host-init: record: no such file or directory; failures are counted until the power goes"
+    );
+    is_halted(&room, &mut init, "no version to go back to");
+    let said = init.said().all();
+    let told = said.iter().filter(|line| line.contains("record: "));
+    assert_eq!(told.count(), 1);
+    init.stop_with(0);
+}
+
+#[test]
+fn a_re_execution_forgets_no_failure() {
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "done");
+
+    init.signal(59);
+    init.says("re-executed");
+    eventually("what was kept", || {
+        room.json("run/host-init/state.json")["host"]["trial"]["failures"] == 2
+    });
+    kill_host(&room, &init);
+
+    is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+}
