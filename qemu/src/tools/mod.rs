@@ -53,11 +53,17 @@ pub fn busybox() -> Result<PathBuf, Error> {
         return Ok(path);
     }
     let root = unpacked("busybox", || Ok("busybox-static".to_owned()))?;
-    let places = ["bin/busybox", "usr/bin/busybox"].map(|place| root.join(place));
-    places
-        .into_iter()
-        .find(|path| path.exists())
-        .ok_or_else(|| Error::new("find", "busybox", "it is not in Debian's busybox-static"))
+    program_below(&root, "busybox", "busybox-static")
+}
+
+/// A program of a package, which is unpacked if the program is not there. The
+/// libraries that it may need are the machine's.
+pub fn program(name: &str, package: &str) -> Result<PathBuf, Error> {
+    if let Some(path) = find(name) {
+        return Ok(path);
+    }
+    let root = unpacked(package, || Ok(package.to_owned()))?;
+    program_below(&root, name, package)
 }
 
 /// Cargo's target directory, where all that we keep is kept.
@@ -109,6 +115,15 @@ fn unpacked(name: &str, package: impl FnOnce() -> Result<String, Error>) -> Resu
     apt::unpack(&package()?, &unfinished)?;
     fs::rename(&unfinished, &root).map_err(|error| Error::new("make", root.display(), error))?;
     Ok(root)
+}
+
+/// A program in the tree of a package.
+fn program_below(root: &Path, name: &str, package: &str) -> Result<PathBuf, Error> {
+    ["bin", "usr/bin", "sbin", "usr/sbin"]
+        .map(|place| root.join(place).join(name))
+        .into_iter()
+        .find(|path| path.exists())
+        .ok_or_else(|| Error::new("find", name, format!("it is not in Debian's {package}")))
 }
 
 /// One at a time fetches or installs, over all tests and processes.
