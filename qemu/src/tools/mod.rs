@@ -1,8 +1,8 @@
 //! The programs and files that booting and its tests need: found, or brought.
 //!
-//! What is in `PATH` is used. A kernel and a static busybox are otherwise
-//! unpacked from Debian's packages below the target directory, which takes no
-//! root; QEMU, mkfs.ext4 and runc have libraries and are installed.
+//! What is in `PATH` is used. A kernel, a static busybox and programs that others are
+//! measured against are otherwise unpacked from Debian's packages below the target
+//! directory, which takes no root; QEMU, mkfs.ext4 and runc have libraries and are installed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -44,6 +44,20 @@ pub fn busybox() -> Result<PathBuf, Error> {
         .into_iter()
         .find(|path| path.exists())
         .ok_or_else(|| Error::new("find", "busybox", "it is not in Debian's busybox-static"))
+}
+
+/// A program that needs no more than its package and the C library.
+pub fn program(name: &str, package: &str) -> Result<PathBuf, Error> {
+    if let Some(path) = find(name) {
+        return Ok(path);
+    }
+    let root = unpacked(package, || Ok(package.to_owned()))?;
+    let path = root.join("usr/bin").join(name);
+    if path.exists() {
+        return Ok(path);
+    }
+    let reason = format!("it is not in Debian's {package}");
+    Err(Error::new("find", name, reason))
 }
 
 /// Cargo's target directory, where all that we keep is kept.
