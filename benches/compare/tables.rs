@@ -9,7 +9,7 @@ use crate::guest::{self, Said};
 use crate::namespace::{self, Orphans};
 use crate::programs::Programs;
 use crate::table::Table;
-use crate::{breakdown, images};
+use crate::{breakdown, entrypoints, images, pages};
 
 /// Prints the tables that the words ask for; without words, all but the breakdown.
 pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
@@ -25,8 +25,14 @@ pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
     if wants("namespace") {
         println!("{}", in_namespaces(&contestants, &programs)?);
     }
+    if wants("entrypoint") {
+        println!("{}", entrypoints(&programs)?);
+    }
     if words.iter().any(|word| word == "breakdown") {
         breakdown::print(&contestants, &programs)?;
+    }
+    if words.iter().any(|word| word == "pages") {
+        pages::print(&programs)?;
     }
     Ok(())
 }
@@ -203,6 +209,138 @@ fn in_guests(contestants: &[Contestant], programs: &Programs) -> Result<Table, B
             .map(|(life, again)| figure(life, again))
             .collect();
         table.row(name, values, goal);
+    }
+    Ok(table)
+}
+
+/// The entrypoints' rows, from one boot each.
+const ENTRYPOINT_ROWS: [(&str, fn(&Said) -> Option<f64>, Goal); 21] = [
+    (
+        "the command alone, exec to the end, instructions",
+        |said| said.figure("alone"),
+        Goal::None,
+    ),
+    (
+        "`init -- true`: exec to the command, instructions",
+        |said| said.figure("to-child"),
+        Goal::None,
+    ),
+    (
+        "`init -- true`: exec to the end, instructions",
+        |said| said.figure("to-end"),
+        goals::RUN,
+    ),
+    (
+        "`init -- true`: calls of init and command",
+        |said| said.figure("calls"),
+        goals::RUN_CALLS,
+    ),
+    (
+        "orphans one by one: calls each",
+        |said| thousandths(said, "orphan-calls"),
+        goals::ORPHAN_CALLS,
+    ),
+    (
+        "orphans one by one: wake-ups each",
+        |said| thousandths(said, "orphan-wakes"),
+        goals::ORPHAN_WAKES,
+    ),
+    (
+        "orphans one by one: instructions each",
+        |said| thousandths(said, "orphan-cpu"),
+        Goal::None,
+    ),
+    (
+        "orphans at once: calls each",
+        |said| thousandths(said, "burst-calls"),
+        goals::BURST_CALLS,
+    ),
+    (
+        "orphans at once: wake-ups each",
+        |said| thousandths(said, "burst-wakes"),
+        Goal::None,
+    ),
+    (
+        "orphans at once: instructions each",
+        |said| thousandths(said, "burst-cpu"),
+        Goal::None,
+    ),
+    (
+        "memory: resident, kB",
+        |said| said.figure("memory-rss"),
+        goals::RESIDENT,
+    ),
+    (
+        "memory: proportional, kB",
+        |said| said.figure("memory-pss"),
+        Goal::None,
+    ),
+    (
+        "memory: anonymous, kB",
+        |said| said.figure("memory-anonymous"),
+        goals::ANONYMOUS,
+    ),
+    (
+        "memory: data mapped, kB",
+        |said| said.figure("memory-data"),
+        Goal::None,
+    ),
+    (
+        "memory: page tables, kB",
+        |said| said.figure("memory-tables"),
+        Goal::None,
+    ),
+    (
+        "idle: wake-ups a minute",
+        |said| said.figure("idle-wakes"),
+        goals::IDLE,
+    ),
+    (
+        "idle: system calls a minute",
+        |said| said.figure("idle-calls"),
+        goals::IDLE,
+    ),
+    (
+        "stop with 1 process, instructions",
+        |said| said.figure("stop-1"),
+        Goal::None,
+    ),
+    (
+        "stop with 10 processes, instructions",
+        |said| said.figure("stop-10"),
+        Goal::None,
+    ),
+    (
+        "stop with 100 processes, instructions",
+        |said| said.figure("stop-100"),
+        Goal::None,
+    ),
+    (
+        "stop of a command that ignores it, beyond 1 s, instructions",
+        |said| said.figure("stubborn"),
+        goals::LATE,
+    ),
+];
+
+fn entrypoints(programs: &Programs) -> Result<Table, Box<dyn Error>> {
+    let entrypoints = entrypoints::all(programs)?;
+    let said = thread::scope(|scope| {
+        let guests: Vec<_> = entrypoints
+            .iter()
+            .map(|one| scope.spawn(|| one.measure(programs).map_err(|error| error.to_string())))
+            .collect();
+        guests
+            .into_iter()
+            .map(|guest| guest.join().unwrap_or_else(|_| Err("a panic".into())))
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    let version = said
+        .first()
+        .map_or_else(String::new, |said| said.version.clone());
+    let names = entrypoints.iter().map(|one| one.name);
+    let mut table = Table::new(format!("entrypoint, guest, Linux {version}"), names);
+    for (name, figure, goal) in ENTRYPOINT_ROWS {
+        table.row(name, said.iter().map(figure).collect(), goal);
     }
     Ok(table)
 }
