@@ -257,6 +257,12 @@ impl Entrypoint {
         }
     }
 
+    /// Whether it matters when something happens: without deadlines it does not, and
+    /// the clock need not be asked.
+    pub fn heeds_time(&self) -> bool {
+        self.rules.kill_after.is_some() || self.rules.others == Others::Stopped
+    }
+
     /// The rules.
     pub const fn rules(&self) -> &Rules {
         &self.rules
