@@ -63,7 +63,10 @@ impl Arguments {
 
     /// The environment as another program's.
     pub fn inherited(self) -> Environment {
-        Environment(self.environment.as_ptr().cast())
+        Environment {
+            entries: self.environment.as_ptr().cast(),
+            tells_pid: false,
+        }
     }
 }
 
@@ -89,7 +92,11 @@ impl Rest {
 
 /// An environment for `execve(2)`, which stays as long as this process does.
 #[derive(Clone, Copy)]
-pub struct Environment(*const *const u8);
+pub struct Environment {
+    entries: *const *const u8,
+    /// Whether an entry is to have the program's own pid.
+    tells_pid: bool,
+}
 
 /// An entry that a program is given.
 #[derive(Clone, Copy)]
@@ -112,22 +119,31 @@ impl Environment {
     pub fn new(most: usize, entries: impl Iterator<Item = Given>) -> Result<Self> {
         let mut memory = Scratch::new((most + 1).saturating_mul(size_of::<*const u8>()))?;
         let places = memory.slice_of::<*const u8>();
+        let mut tells_pid = false;
         // The last place keeps its null pointer.
         for (place, entry) in places.iter_mut().take(most).zip(entries) {
             *place = match entry {
                 Given::Text(text) => text.as_ptr().cast(),
-                Given::OwnPid(text) => text.wanted(),
+                Given::OwnPid(text) => {
+                    tells_pid = true;
+                    text.entry()
+                }
             };
         }
-        let first = places.as_ptr();
+        let entries = places.as_ptr();
         // It is for the life of the process.
         core::mem::forget(memory);
-        Ok(Self(first))
+        Ok(Self { entries, tells_pid })
     }
 
     /// The entries for `execve(2)`.
     pub(super) const fn pointers(self) -> *const *const u8 {
-        self.0
+        self.entries
+    }
+
+    /// Whether an entry is to have the program's own pid.
+    pub(super) const fn tells_pid(self) -> bool {
+        self.tells_pid
     }
 }
 
