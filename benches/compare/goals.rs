@@ -63,3 +63,5 @@ pub(crate) const RUN_CALLS: Goal = Goal::AtMost(16.0);
 /// Instructions between the grace of a stubborn command and the end of its
 /// entrypoint: with the counting clock, 2 milliseconds.
 pub(crate) const LATE: Goal = Goal::AtMost(2_000_000.0);
+/// The same on a clock on the wall, from the request on, in milliseconds.
+pub(crate) const LATE_MILLIS: Goal = Goal::AtMost(1_002.0);

@@ -20,6 +20,9 @@ const TRACE: &str = "trace_event=syscalls:*,sched:sched_process_exec,\
 /// What the trace says when the entrypoint comes.
 const ENTRY: &str = "sched_process_exec: filename=/entry";
 
+/// What it says when a process begins to become a program.
+const EXEC: &str = "sys_execve(";
+
 /// What it says when a process other than the guest's first ends.
 const END: &str = "sched_process_exit: ";
 
@@ -42,9 +45,14 @@ pub(crate) fn print(programs: &Programs) -> Result<(), Box<dyn Error>> {
 
 /// From the exec of the entrypoint to its end.
 fn run<'l, 't>(trace: &'l [Line<'t>]) -> &'l [Line<'t>] {
-    let start = trace.iter().rposition(|line| line.what.starts_with(ENTRY));
-    let lines = trace.get(start.unwrap_or(0)..).unwrap_or_default();
-    let pid = lines.first().map_or(0, |line| line.pid);
+    let came = trace.iter().rposition(|line| line.what.starts_with(ENTRY));
+    let came = came.unwrap_or(0);
+    let pid = trace.get(came).map_or(0, |line| line.pid);
+    let start = trace
+        .iter()
+        .take(came)
+        .rposition(|line| line.pid == pid && line.what.starts_with(EXEC));
+    let lines = trace.get(start.unwrap_or(came)..).unwrap_or_default();
     let end = lines
         .iter()
         .position(|line| line.pid == pid && line.what.starts_with(END));

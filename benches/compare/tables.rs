@@ -4,12 +4,13 @@ use std::error::Error;
 use std::thread;
 
 use crate::contestants::{self, Contestant};
+use crate::entrypoints::{self, Entrypoint};
 use crate::goals::{self, Goal};
 use crate::guest::{self, Said};
 use crate::namespace::{self, Orphans};
 use crate::programs::Programs;
 use crate::table::Table;
-use crate::{breakdown, entrypoints, images, pages};
+use crate::{breakdown, images, pages};
 
 /// Prints the tables that the words ask for; without words, all but the breakdown.
 pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
@@ -26,7 +27,9 @@ pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
         println!("{}", in_namespaces(&contestants, &programs)?);
     }
     if wants("entrypoint") {
-        println!("{}", entrypoints(&programs)?);
+        let entrypoints = entrypoints::all(&programs)?;
+        println!("{}", entrypoints_in_guests(&entrypoints, &programs)?);
+        println!("{}", entrypoints_in_namespaces(&entrypoints, &programs)?);
     }
     if words.iter().any(|word| word == "breakdown") {
         breakdown::print(&contestants, &programs)?;
@@ -322,8 +325,10 @@ const ENTRYPOINT_ROWS: [(&str, fn(&Said) -> Option<f64>, Goal); 21] = [
     ),
 ];
 
-fn entrypoints(programs: &Programs) -> Result<Table, Box<dyn Error>> {
-    let entrypoints = entrypoints::all(programs)?;
+fn entrypoints_in_guests(
+    entrypoints: &[Entrypoint],
+    programs: &Programs,
+) -> Result<Table, Box<dyn Error>> {
     let said = thread::scope(|scope| {
         let guests: Vec<_> = entrypoints
             .iter()
@@ -342,6 +347,52 @@ fn entrypoints(programs: &Programs) -> Result<Table, Box<dyn Error>> {
     for (name, figure, goal) in ENTRYPOINT_ROWS {
         table.row(name, said.iter().map(figure).collect(), goal);
     }
+    Ok(table)
+}
+
+fn entrypoints_in_namespaces(
+    entrypoints: &[Entrypoint],
+    programs: &Programs,
+) -> Result<Table, Box<dyn Error>> {
+    let version = namespace::kernel();
+    let names = entrypoints.iter().map(|one| one.name);
+    let mut table = Table::new(format!("entrypoint, namespace, Linux {version}"), names);
+    let calls = entrypoints.iter();
+    let calls = calls.map(|one| namespace::calls_of_run(one, programs));
+    let name = "`init -- true`: calls of init and command";
+    table.row(name, calls.collect(), goals::RUN_CALLS);
+    let mut orphans = Vec::new();
+    for one in entrypoints {
+        orphans.push(namespace::orphans_of_entrypoint(one, programs)?);
+    }
+    let (most_calls, most_wakes) = if namespace::remembers_exits(&version) {
+        (goals::ORPHAN_RELEASED, goals::ORPHAN_RELEASED)
+    } else {
+        (goals::ORPHAN_CALLS, goals::ORPHAN_WAKES)
+    };
+    let each = |figure: fn(&Orphans) -> Option<f64>| orphans.iter().map(figure).collect();
+    let name = "orphans one by one: calls each";
+    table.row(name, each(|one| one.calls), most_calls);
+    let name = "orphans one by one: wake-ups each";
+    table.row(name, each(|one| one.wakes), most_wakes);
+    for size in ["1", "10", "100"] {
+        let mut took = Vec::new();
+        for one in entrypoints {
+            let command = ["family", size];
+            let millis = namespace::stop_entrypoint(one, &[], &command, programs)?;
+            took.push(Some(millis));
+        }
+        table.row(format!("stop with {size}, ms"), took, Goal::None);
+    }
+    let mut took = Vec::new();
+    for one in entrypoints {
+        let options = one.kill_after;
+        let is_killed = !options.is_empty();
+        let stop = || namespace::stop_entrypoint(one, options, &["stubborn"], programs);
+        took.push(is_killed.then(stop).transpose()?);
+    }
+    let name = "stop of a command that ignores it, grace 1 s, ms";
+    table.row(name, took, goals::LATE_MILLIS);
     Ok(table)
 }
 

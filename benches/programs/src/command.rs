@@ -39,7 +39,10 @@ pub fn run(words: Words) -> ! {
                 }
             }
         }
-        b"orphans" => orphans::run(),
+        b"orphans" => {
+            orphans::first();
+            orphans::run()
+        }
         b"stubborn" => {
             kernel::set_action(SIGTERM, &IGNORE);
         }
@@ -60,8 +63,7 @@ fn watch() -> ! {
     let init = Process(text::number(text::read_file(PID, &mut buffer)));
     init.tell_memory();
     init.tell_idling();
-    // An init may learn from the first.
-    orphans::one();
+    orphans::first();
     orphans::tell(init);
     kernel::exit(0)
 }

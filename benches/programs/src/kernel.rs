@@ -362,8 +362,8 @@ unsafe extern "C" fn become_rest(words: *const u8) -> ! {
     exit(127)
 }
 
-/// Starts a program with these arguments and no environment as the first process of a
-/// pid namespace, as [`spawn`] does; its pid. Notes when it began to become it.
+/// Starts a program with these arguments as the first process of a pid namespace, as
+/// [`spawn`] does; its pid. Notes when it began to become it.
 pub fn spawn_apart(words: &[&CStr], began: &AtomicU64, pidfd: &mut i32) -> isize {
     let start = Start { words, began };
     let start = core::ptr::from_ref(&start).cast();
@@ -380,6 +380,13 @@ struct Start<'a> {
     began: &'a AtomicU64,
 }
 
+/// What a container is given.
+const ENVIRONMENT: [&CStr; 3] = [
+    c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    c"HOSTNAME=bench",
+    c"HOME=/root",
+];
+
 unsafe extern "C" fn become_first(start: *const u8) -> ! {
     // SAFETY: `spawn_apart` passes one, and does not go on before the exec.
     let start = unsafe { &*start.cast::<Start<'_>>() };
@@ -387,7 +394,7 @@ unsafe extern "C" fn become_first(start: *const u8) -> ! {
     for (place, word) in arguments.iter_mut().take(15).zip(start.words) {
         *place = word.as_ptr().addr();
     }
-    let environment = [0_usize];
+    let environment = [ENVIRONMENT.map(|entry| entry.as_ptr().addr()), [0; 3]];
     let words = [
         arguments[0],
         arguments.as_ptr().addr(),
