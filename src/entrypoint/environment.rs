@@ -25,7 +25,10 @@ pub fn of(
         entry_of(entry)
             .is_some_and(|(name, value)| own_pid(name).is_some() && is_pid(value.to_bytes()))
     };
-    let has_ours = arguments.environment().any(is_ours);
+    let has_ours = OwnPid::ALL.into_iter().any(|variable| {
+        let name = variable.name().as_bytes();
+        arguments.entries_with(name).any(is_ours)
+    });
     if !options.changes_environment && home.is_none() && !has_ours {
         return Ok(arguments.inherited());
     }
@@ -69,7 +72,7 @@ pub fn path(
             .filter(|(name, _)| *name == b"PATH")
             .map(|(_, value)| value)
     };
-    let inherited = || arguments.environment().find_map(value);
+    let inherited = || arguments.entries_with(b"PATH=").find_map(value);
     if !options.changes_environment {
         return inherited();
     }

@@ -54,6 +54,16 @@ impl Arguments {
         strings(self.environment)
     }
 
+    /// The entries of the environment that begin so, which is without a NUL. Little is
+    /// read of the others: a container may be given thousands of bytes.
+    pub fn entries_with(self, start: &'static [u8]) -> impl Iterator<Item = &'static CStr> + Clone {
+        let entries = self.environment.iter();
+        // SAFETY: each is a C string of the kernel's making.
+        let entries = entries.filter(move |entry| unsafe { begins_with(**entry, start) });
+        // SAFETY: as above, and it stays.
+        entries.map(|entry| unsafe { CStr::from_ptr(*entry) })
+    }
+
     /// The words from this one on, as another program's arguments; none when there
     /// is no such word, or none before it.
     pub fn rest(self, from: usize) -> Option<Rest> {
@@ -145,6 +155,20 @@ impl Environment {
     pub(super) const fn tells_pid(self) -> bool {
         self.tells_pid
     }
+}
+
+/// Whether a string begins with these bytes, of which none is NUL.
+///
+/// # Safety
+///
+/// `string` is a C string.
+unsafe fn begins_with(string: *const c_char, start: &[u8]) -> bool {
+    start.iter().enumerate().all(|(at, byte)| {
+        // SAFETY: the bytes before it were equal, so none was the string's NUL.
+        let place = unsafe { string.add(at) };
+        // SAFETY: as above, and the string goes on to its NUL.
+        unsafe { place.cast::<u8>().read() == *byte }
+    })
 }
 
 fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> + Clone {

@@ -4,7 +4,7 @@
 //! streams, exit codes, whom signals are for. Where a peer loses a signal or hurts
 //! itself, host-init does not.
 
-use super::own::{FLAGS, HELP as OWN_HELP};
+use super::own::{FLAGS, HELP as OWN_HELP, PREFIX};
 use super::{Flag, Options, Subreaper, Wish, flag, valued};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
@@ -308,6 +308,16 @@ impl Persona {
     /// Whether this is host-init itself.
     pub fn is_own(&self) -> bool {
         self.voice == Voice::Own
+    }
+
+    /// What the names of all variables that are options begin with.
+    pub const fn variables_begin(&self) -> &'static [u8] {
+        match self.voice {
+            Voice::Own => PREFIX,
+            Voice::Tini => b"TINI_",
+            Voice::DumbInit => b"DUMB_INIT_",
+            Voice::Catatonit => b"CATATONIT_",
+        }
     }
 
     /// Whether any option has a long name.
