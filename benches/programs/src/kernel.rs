@@ -330,7 +330,9 @@ impl Words {
             return None;
         }
         // SAFETY: there are that many pointers.
-        let word = unsafe { self.first.add(number).read() };
+        let place = unsafe { self.first.add(number) };
+        // SAFETY: as above.
+        let word = unsafe { place.read() };
         // SAFETY: each is a C string that stays.
         Some(unsafe { CStr::from_ptr(word.cast()) })
     }
