@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 mod breakdown;
 mod contestants;
+mod entrypoint_tables;
 mod entrypoints;
 mod goals;
 mod guest;
