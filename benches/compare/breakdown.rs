@@ -50,7 +50,7 @@ pub(crate) fn print(contestants: &[Contestant], programs: &Programs) -> Result<(
     Ok(())
 }
 
-struct Lines(Vec<Vec<String>>);
+pub(crate) struct Lines(pub(crate) Vec<Vec<String>>);
 
 impl Display for Lines {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -85,15 +85,15 @@ impl Event {
 }
 
 /// A line of the trace: which process, when, and what.
-struct Line<'t> {
-    pid: u32,
-    at: u64,
-    what: &'t str,
+pub(crate) struct Line<'t> {
+    pub(crate) pid: u32,
+    pub(crate) at: u64,
+    pub(crate) what: &'t str,
 }
 
 impl<'t> Line<'t> {
     /// `   init-1   [000] .....    371353607: sys_mount(dev_name: 2010e0, …)`
-    fn read(line: &'t str) -> Option<Self> {
+    pub(crate) fn read(line: &'t str) -> Option<Self> {
         let (task, rest) = line.split_once('[')?;
         let (_, pid) = task.trim_end().rsplit_once('-')?;
         let (stamp, what) = rest.split_once(": ")?;

@@ -52,3 +52,16 @@ pub(crate) const BYTES: Goal = Goal::AtMost(98_304.0);
 pub(crate) const STOP_MILLIS: Goal = Goal::AtMost(2.0);
 /// See [`STOP_MILLIS`].
 pub(crate) const STUBBORN_MILLIS: Goal = Goal::AtMost(1_004.0);
+
+/// Instructions of `init -- true` as the first process of a pid namespace, from the
+/// exec of the init to its end.
+pub(crate) const RUN: Goal = Goal::AtMost(480_000.0);
+
+/// System calls of init and command for that.
+pub(crate) const RUN_CALLS: Goal = Goal::AtMost(16.0);
+
+/// Instructions between the grace of a stubborn command and the end of its
+/// entrypoint: with the counting clock, 2 milliseconds.
+pub(crate) const LATE: Goal = Goal::AtMost(2_000_000.0);
+/// The same on a clock on the wall, from the request on, in milliseconds.
+pub(crate) const LATE_MILLIS: Goal = Goal::AtMost(1_002.0);

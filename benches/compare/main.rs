@@ -1,17 +1,21 @@
 //! What host-init costs beside the least that could do its job, and beside others.
 //!
 //! `cargo bench --bench compare` prints every table; words after `--` choose:
-//! `bytes`, `guest`, `namespace`, and `breakdown`, which nobody gets without asking.
+//! `bytes`, `guest`, `namespace`, `entrypoint`, and `breakdown` and `pages`, which nobody
+//! gets without asking.
 //! Nothing is asserted: a goal stands beside what was measured.
 
 use std::process::ExitCode;
 
 mod breakdown;
 mod contestants;
+mod entrypoint_tables;
+mod entrypoints;
 mod goals;
 mod guest;
 mod images;
 mod namespace;
+mod pages;
 mod programs;
 mod strings;
 mod table;

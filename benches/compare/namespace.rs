@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::contestants::Contestant;
+use crate::entrypoints::Entrypoint;
 use crate::programs::Programs;
 use crate::tracer;
 
@@ -61,14 +62,34 @@ pub(crate) fn stop(
     programs: &Programs,
     mode: &str,
 ) -> Result<f64, Box<dyn Error>> {
+    let start = || Init::start(contestant, programs, mode);
+    median_stop(contestant.name, libc::SIGUSR2, start)
+}
+
+/// The same for an entrypoint and its command.
+pub(crate) fn stop_entrypoint(
+    entrypoint: &Entrypoint,
+    options: &[&str],
+    command: &[&str],
+    programs: &Programs,
+) -> Result<f64, Box<dyn Error>> {
+    let start = || Init::start_entrypoint(entrypoint, options, command, programs);
+    median_stop(entrypoint.name, libc::SIGTERM, start)
+}
+
+fn median_stop(
+    name: &str,
+    signal: i32,
+    start: impl Fn() -> Result<Init, Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
     let mut took = Vec::new();
     while took.len() < STOPS {
-        let mut init = Init::start(contestant, programs, mode)?;
+        let mut init = start()?;
         thread::sleep(SETTLE);
         let asked = Instant::now();
-        tracer::signal(init.pid, libc::SIGUSR2);
+        tracer::signal(init.pid, signal);
         if !tracer::wait_for_end(init.pid, STOP) {
-            return Err(format!("stop {}: it goes on after {STOP:?}", contestant.name).into());
+            return Err(format!("stop {name}: it goes on after {STOP:?}").into());
         }
         took.push(asked.elapsed().as_secs_f64() * 1000.0);
         init.reap();
@@ -91,7 +112,8 @@ pub(crate) fn orphans(
             .iter()
             .map(|contestant| {
                 scope.spawn(move || {
-                    measure_orphans(contestant, programs).map_err(|error| error.to_string())
+                    let start = || Init::start(contestant, programs, "orphans");
+                    measure_orphans(start).map_err(|error| error.to_string())
                 })
             })
             .collect();
@@ -103,18 +125,34 @@ pub(crate) fn orphans(
     })
 }
 
-fn measure_orphans(
-    contestant: &Contestant,
+/// The same for entrypoints.
+pub(crate) fn orphans_of_entrypoint(
+    entrypoint: &Entrypoint,
     programs: &Programs,
 ) -> Result<Orphans, Box<dyn Error>> {
-    let init = Init::start(contestant, programs, "orphans")?;
+    measure_orphans(|| Init::start_entrypoint(entrypoint, &[], &["orphans"], programs))
+}
+
+/// System calls of an entrypoint and of a command that ends at once, from the first
+/// instruction to the end; none where it can't be told.
+pub(crate) fn calls_of_run(entrypoint: &Entrypoint, programs: &Programs) -> Option<f64> {
+    let mut maker = unshare();
+    maker.arg(&entrypoint.path).arg("--");
+    maker.arg(programs.path("end"));
+    tracer::count_calls_of_init(maker).map(f64::from)
+}
+
+fn measure_orphans(
+    start: impl Fn() -> Result<Init, Box<dyn Error>>,
+) -> Result<Orphans, Box<dyn Error>> {
+    let init = start()?;
     thread::sleep(ORPHANS_BEGIN / 2);
     let before = wakes(init.pid);
     thread::sleep(ORPHANS_TAKE);
     let after = wakes(init.pid);
     drop(init);
 
-    let init = Init::start(contestant, programs, "orphans")?;
+    let init = start()?;
     thread::sleep(ORPHANS_BEGIN / 2);
     let calls = tracer::count_calls(init.pid, ORPHANS_TAKE);
     Ok(Orphans {
@@ -137,7 +175,7 @@ struct Init {
     maker: Child,
     /// The init, as this machine counts.
     pid: i32,
-    root: PathBuf,
+    root: Option<PathBuf>,
 }
 
 impl Init {
@@ -148,17 +186,34 @@ impl Init {
         mode: &str,
     ) -> Result<Self, Box<dyn Error>> {
         let root = furnish(contestant, programs, mode)?;
-        let mut maker = Command::new("unshare");
+        let mut maker = unshare();
         maker
-            .args([
-                "--pid", "--fork", "--mount", "--uts", "--ipc", "--net", "--cgroup",
-            ])
-            .args(["--kill-child=KILL", "--mount-proc"])
+            .args(["--uts", "--ipc", "--net", "--cgroup"])
             .arg(format!("--root={}", root.display()))
-            .arg("/init")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .arg("/init");
+        Self::wait(maker, Some(root), contestant.name, "host")
+    }
+
+    /// Starts an entrypoint, and waits for its command. It changes nothing outside
+    /// and needs no root of its own.
+    fn start_entrypoint(
+        entrypoint: &Entrypoint,
+        options: &[&str],
+        command: &[&str],
+        programs: &Programs,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut maker = unshare();
+        maker.arg(&entrypoint.path).args(options).arg("--");
+        maker.arg(programs.path("command")).args(command);
+        Self::wait(maker, None, entrypoint.name, "command")
+    }
+
+    fn wait(
+        mut maker: Command,
+        root: Option<PathBuf>,
+        name: &str,
+        child: &str,
+    ) -> Result<Self, Box<dyn Error>> {
         let maker = maker
             .spawn()
             .map_err(|error| format!("run unshare of util-linux: {error}"))?;
@@ -171,14 +226,13 @@ impl Init {
         while Instant::now() < deadline {
             if let [pid] = children(init.maker.id().cast_signed())[..] {
                 init.pid = pid;
-                if children(pid).into_iter().any(|child| name(child) == "host") {
+                if children(pid).into_iter().any(|pid| comm(pid) == child) {
                     return Ok(init);
                 }
             }
             thread::sleep(Duration::from_millis(5));
         }
-        let name = contestant.name;
-        Err(format!("start {name} in a pid namespace: no host after {START:?}").into())
+        Err(format!("start {name} in a pid namespace: no {child} after {START:?}").into())
     }
 
     /// Waits for the maker, whose init has ended.
@@ -196,8 +250,28 @@ impl Drop for Init {
             tracer::signal(self.pid, libc::SIGKILL);
             tracer::wait_for_end(self.pid, STOP);
         }
-        let _ = fs::remove_dir_all(&self.root);
+        if let Some(root) = &self.root {
+            let _ = fs::remove_dir_all(root);
+        }
     }
+}
+
+/// What runs a program as the first process of a pid namespace, and ends it with
+/// itself.
+fn unshare() -> Command {
+    let mut unshare = Command::new("unshare");
+    unshare
+        .args([
+            "--pid",
+            "--fork",
+            "--mount",
+            "--kill-child=KILL",
+            "--mount-proc",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    unshare
 }
 
 /// A root directory with what the image of a guest has.
@@ -236,7 +310,7 @@ fn children(pid: i32) -> Vec<i32> {
         .collect()
 }
 
-fn name(pid: i32) -> String {
+fn comm(pid: i32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     name.trim_end().to_owned()
 }

@@ -9,7 +9,7 @@ use crate::guest::{self, Said};
 use crate::namespace::{self, Orphans};
 use crate::programs::Programs;
 use crate::table::Table;
-use crate::{breakdown, images};
+use crate::{breakdown, entrypoint_tables, images, pages};
 
 /// Prints the tables that the words ask for; without words, all but the breakdown.
 pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
@@ -25,8 +25,14 @@ pub(crate) fn print(words: &[String]) -> Result<(), Box<dyn Error>> {
     if wants("namespace") {
         println!("{}", in_namespaces(&contestants, &programs)?);
     }
+    if wants("entrypoint") {
+        entrypoint_tables::print(&programs)?;
+    }
     if words.iter().any(|word| word == "breakdown") {
         breakdown::print(&contestants, &programs)?;
+    }
+    if words.iter().any(|word| word == "pages") {
+        pages::print(&programs)?;
     }
     Ok(())
 }
@@ -166,7 +172,8 @@ fn least([one, other]: [Option<f64>; 2]) -> Option<f64> {
     Some(one?.min(other?))
 }
 
-fn thousandths(said: &Said, name: &str) -> Option<f64> {
+/// A figure that was told in thousandths.
+pub(crate) fn thousandths(said: &Said, name: &str) -> Option<f64> {
     Some(said.figure(name)? / 1000.0)
 }
 

@@ -1,9 +1,12 @@
 //! The calls on other processes that std does not have; all the unsafe.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,6 +91,60 @@ pub(crate) fn count_calls(pid: i32, during: Duration) -> Option<u32> {
         trace(libc::PTRACE_SYSCALL, pid, usize::try_from(delivered).ok()?);
     }
     Some(count)
+}
+
+/// Counts the system calls of the first process that a child of this command's program
+/// becomes, and of all of its children, from its first instruction on; none when they
+/// can't be traced.
+pub(crate) fn count_calls_of_init(mut command: Command) -> Option<u32> {
+    let begin = || match trace(libc::PTRACE_TRACEME, 0, 0) {
+        true => Ok(()),
+        false => Err(io::Error::last_os_error()),
+    };
+    // SAFETY: between fork and exec, a system call and no memory.
+    let maker = unsafe { command.pre_exec(begin) }.spawn().ok()?;
+    let maker = maker.id().cast_signed();
+    let mut is_init_there = false;
+    let mut count = 0;
+    // Processes that were seen, and whether the call that each begins goes on.
+    let mut seen = BTreeMap::new();
+    loop {
+        let mut status = 0;
+        // SAFETY: a place for one status; only children of this thread.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if pid < 0 {
+            return None;
+        }
+        if !libc::WIFSTOPPED(status) {
+            if pid == maker {
+                return Some(count);
+            }
+            continue;
+        }
+        let is_new = !seen.contains_key(&pid);
+        let goes_on = seen.entry(pid).or_insert(false);
+        let mut delivered = 0;
+        match stop_of(pid) {
+            _ if is_new => {
+                let options = libc::PTRACE_O_TRACESYSGOOD
+                    | libc::PTRACE_O_TRACEFORK
+                    | libc::PTRACE_O_TRACEVFORK
+                    | libc::PTRACE_O_TRACECLONE
+                    | libc::PTRACE_O_TRACEEXEC
+                    | libc::PTRACE_O_EXITKILL;
+                trace(libc::PTRACE_SETOPTIONS, pid, options as usize);
+            }
+            _ if status >> 16 == libc::PTRACE_EVENT_EXEC => is_init_there |= pid != maker,
+            _ if status >> 16 != 0 => {}
+            Stop::Begin => {
+                count += u32::from(is_init_there && pid != maker && !*goes_on);
+                *goes_on = false;
+            }
+            Stop::End { will_begin_again } => *goes_on = will_begin_again,
+            Stop::Other => delivered = libc::WSTOPSIG(status),
+        }
+        trace(libc::PTRACE_SYSCALL, pid, usize::try_from(delivered).ok()?);
+    }
 }
 
 /// Where a traced process stands.

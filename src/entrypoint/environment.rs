@@ -20,13 +20,15 @@ pub fn of(
     options: &Options<'_>,
     home: Option<&'static CStr>,
 ) -> Result<Environment> {
-    let mut digits = [0; 10];
-    let pid = number_text(power::pid(), &mut digits);
+    // Most have no such variable, and the kernel is not asked.
     let is_ours = |entry: &CStr| {
         entry_of(entry)
-            .is_some_and(|(name, value)| own_pid(name).is_some() && value.to_bytes() == pid)
+            .is_some_and(|(name, value)| own_pid(name).is_some() && is_pid(value.to_bytes()))
     };
-    let has_ours = arguments.environment().any(is_ours);
+    let has_ours = OwnPid::ALL.into_iter().any(|variable| {
+        let name = variable.name().as_bytes();
+        arguments.entries_with(name).any(is_ours)
+    });
     if !options.changes_environment && home.is_none() && !has_ours {
         return Ok(arguments.inherited());
     }
@@ -49,6 +51,10 @@ pub fn of(
     Environment::new(most, kept.chain(home).chain(added))
 }
 
+fn is_pid(text: &[u8]) -> bool {
+    text == number_text(power::pid(), &mut [0; 10])
+}
+
 fn own_pid(name: &[u8]) -> Option<OwnPid> {
     OwnPid::ALL
         .into_iter()
@@ -66,7 +72,7 @@ pub fn path(
             .filter(|(name, _)| *name == b"PATH")
             .map(|(_, value)| value)
     };
-    let inherited = || arguments.environment().find_map(value);
+    let inherited = || arguments.entries_with(b"PATH=").find_map(value);
     if !options.changes_environment {
         return inherited();
     }
@@ -88,7 +94,7 @@ impl Changes<'_> {
     fn last(&self, wanted: &[u8]) -> Option<Option<&'static CStr>> {
         let mut last = None;
         // It was read before, and was right.
-        let _ = walk(self.persona, self.arguments.words(), |flag, value| {
+        let _ = walk(self.persona, self.arguments.words(), &mut |flag, value| {
             if let Some(value) = value {
                 match flag.wish {
                     Wish::Env if entry_of(value).is_some_and(|(name, _)| name == wanted) => {
@@ -111,7 +117,7 @@ impl Changes<'_> {
     /// some variable is in the end.
     fn added(&self, word: &'static CStr) -> Option<&'static CStr> {
         let mut found = None;
-        let _ = walk(self.persona, self.arguments.words(), |flag, value| {
+        let _ = walk(self.persona, self.arguments.words(), &mut |flag, value| {
             if let Some(value) = value
                 && flag.wish == Wish::Env
                 && ends_with(word, value)

@@ -33,6 +33,9 @@ pub struct Life {
     /// Where signals are read when the kernel releases children by itself, and the
     /// command's end is told by its descriptor; without, children are waited for.
     descriptor: Option<Fd>,
+    /// Whether the kernel may release children by itself, once there are any but the
+    /// command.
+    may_vanish: bool,
     /// Whether children that ended may be left from the last turn.
     may_reap: bool,
 }
@@ -55,7 +58,8 @@ impl Life {
             name,
             has_group,
             descriptor: None,
-            may_reap: true,
+            may_vanish: false,
+            may_reap: false,
         }
     }
 
@@ -64,9 +68,9 @@ impl Life {
         // None is worth the command's life.
         let _ = power::leave_directory();
         power::close_inherited(Some(&self.launched.pidfd));
-        if !sees_each && reap::remembers(&self.launched.pidfd) {
-            self.let_children_vanish();
-        }
+        self.may_vanish = !sees_each;
+        // Whoever was this process before may have left some.
+        self.reap();
         loop {
             let deadline = self.entrypoint.deadline();
             if deadline.is_some_and(|at| at <= clock::now()) {
@@ -80,14 +84,25 @@ impl Life {
         }
     }
 
-    /// From here on the kernel releases children at once, and an orphan costs
-    /// nothing. Those that ended before it are still there, and are looked at.
+    /// The first orphan was reaped, and more may come: from here on the kernel releases
+    /// children at once, and an orphan costs nothing. Those that ended before are still
+    /// there.
     fn let_children_vanish(&mut self) {
-        if let Ok(descriptor) = signals::open(Children::Vanish)
+        if core::mem::take(&mut self.may_vanish)
+            && reap::remembers(&self.launched.pidfd)
+            && let Ok(descriptor) = signals::open(Children::Vanish)
             && signals::set_children(Children::Vanish).is_ok()
         {
             self.descriptor = Some(descriptor);
-            self.reap();
+        }
+    }
+
+    /// How long to wait for something to happen.
+    fn patience(&self, deadline: Option<Instant>) -> Option<Duration> {
+        if self.may_reap {
+            Some(Duration::ZERO)
+        } else {
+            deadline.map(|at| at.since(clock::now()))
         }
     }
 
@@ -95,7 +110,7 @@ impl Life {
         let Some(descriptor) = &self.descriptor else {
             return;
         };
-        let timeout = deadline.map(|at| at.since(clock::now()));
+        let timeout = self.patience(deadline);
         let [has_signal, has_ended] =
             poll::wait_for_either(descriptor, &self.launched.pidfd, timeout);
         if has_signal {
@@ -114,16 +129,14 @@ impl Life {
                 Err(_) => self.ended(Exit::Unknown),
             }
         }
+        if self.may_reap && !has_signal {
+            self.reap();
+        }
     }
 
     fn wait_for_signals(&mut self, deadline: Option<Instant>) {
-        let timeout = if self.may_reap {
-            Some(Duration::ZERO)
-        } else {
-            deadline.map(|at| at.since(clock::now()))
-        };
-        match signals::wait(timeout) {
-            Some(received) if received.signal == Signal::CHLD => self.may_reap = true,
+        match signals::wait(self.patience(deadline)) {
+            Some(received) if received.signal == Signal::CHLD => self.reap(),
             Some(received) => self.signaled(received),
             None if self.may_reap => self.reap(),
             None => {}
@@ -143,7 +156,10 @@ impl Life {
         for _ in 0..REAPED_AT_ONCE {
             match reap::next_change() {
                 Looked::Ended(pid, exit) if pid == self.launched.pid => self.ended(exit),
-                Looked::Ended(pid, _) => self.speaker.reaped(pid),
+                Looked::Ended(pid, _) => {
+                    self.speaker.reaped(pid);
+                    self.let_children_vanish();
+                }
                 Looked::Stopped(pid, signal) if pid == self.launched.pid => {
                     self.handle(Event::Stopped(signal));
                 }
@@ -168,7 +184,12 @@ impl Life {
     }
 
     fn handle(&mut self, event: Event) {
-        for action in self.entrypoint.handle(clock::now(), event) {
+        let now = if self.entrypoint.heeds_time() {
+            clock::now()
+        } else {
+            Instant::BOOT
+        };
+        for action in self.entrypoint.handle(now, event) {
             self.perform(action);
         }
     }
@@ -190,6 +211,7 @@ impl Life {
                 // A kernel that can't do this can't have released them either.
                 let _ = signals::set_children(Children::Stay);
                 self.descriptor = None;
+                self.may_vanish = false;
                 self.may_reap = true;
             }
             Action::Exit(code) => {

@@ -59,7 +59,8 @@ pub fn main(given: Given) -> Slots {
         slots,
         is_init,
     } = given;
-    let options = Options::parse(persona, arguments.words(), arguments.environment());
+    let variables = arguments.entries_with(persona.variables_begin());
+    let options = Options::parse(persona, arguments.words(), variables);
     let options = match options {
         Ok(options) => options,
         Err(error) => {

@@ -149,10 +149,16 @@ impl Speaker {
         });
     }
 
-    fn say(&self, weight: Weight, write: impl FnOnce(&mut Line)) {
-        if self.verbosity < weight.least() {
-            return;
+    fn say(&self, weight: Weight, mut write: impl FnMut(&mut Line)) {
+        if self.verbosity >= weight.least() {
+            self.write(weight, &mut write);
         }
+    }
+
+    /// Apart, so that whoever might say something has no room for a line on its stack.
+    #[cold]
+    #[inline(never)]
+    fn write(&self, weight: Weight, write: &mut dyn FnMut(&mut Line)) {
         let mut line = Line::new();
         let pid = u64::from(power::pid());
         match self.persona.voice {

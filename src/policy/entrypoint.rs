@@ -224,7 +224,10 @@ pub type Actions = Vec<Action, 4>;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// The command is there; it is killed at a time if it was told to end.
-    Running { kill_at: Option<Instant> },
+    Running {
+        kill_at: Option<Instant>,
+        was_killed: bool,
+    },
     /// The others are to end by then.
     Ending { code: u8, until: Instant },
     /// The others were killed, and are waited for until then.
@@ -249,16 +252,28 @@ impl Entrypoint {
     pub const fn new(rules: Rules) -> Self {
         Self {
             rules,
-            state: State::Running { kill_at: None },
+            state: State::Running {
+                kill_at: None,
+                was_killed: false,
+            },
         }
     }
 
     /// When to come back with [`Event::Tick`], if nothing happens before.
     pub const fn deadline(&self) -> Option<Instant> {
         match self.state {
-            State::Running { kill_at } => kill_at,
+            State::Running {
+                was_killed: true, ..
+            } => None,
+            State::Running { kill_at, .. } => kill_at,
             State::Ending { until, .. } | State::Killed { until, .. } => Some(until),
         }
+    }
+
+    /// Whether it matters when something happens: without deadlines it does not, and
+    /// the clock need not be asked.
+    pub fn heeds_time(&self) -> bool {
+        self.rules.kill_after.is_some() || self.rules.others == Others::Stopped
     }
 
     /// The rules.
@@ -296,7 +311,7 @@ impl Entrypoint {
             _ if self.rules.dropped.contains(&signal) => return,
             _ => {}
         }
-        let State::Running { kill_at } = &mut self.state else {
+        let State::Running { kill_at, .. } = &mut self.state else {
             // Whoever asks again has no patience left for what is left.
             if self.rules.is_stop(signal) {
                 self.kill_others(now, actions);
@@ -327,7 +342,7 @@ impl Entrypoint {
     }
 
     fn ended(&mut self, now: Instant, exit: Exit, actions: &mut Actions) {
-        let State::Running { kill_at } = self.state else {
+        let State::Running { kill_at, .. } = self.state else {
             return;
         };
         let code = self.rules.codes.get(exit.shell_code());
@@ -369,10 +384,13 @@ impl Entrypoint {
 
     fn tick(&mut self, now: Instant, actions: &mut Actions) {
         match &mut self.state {
-            State::Running { kill_at } if kill_at.is_some_and(|at| at <= now) => {
-                // It is not asked again: nothing survives it but what the kernel
-                // holds, and that may end yet.
-                *kill_at = None;
+            // It is not killed again: nothing survives it but what the kernel holds,
+            // and that may end yet.
+            State::Running {
+                kill_at: Some(at),
+                was_killed,
+            } if *at <= now && !*was_killed => {
+                *was_killed = true;
                 if self.rules.target == Target::Group {
                     push(actions, Action::Send(Target::Group, Signal::KILL));
                 }

@@ -63,6 +63,16 @@ impl Arguments {
         strings(self.environment)
     }
 
+    /// The entries of the environment that begin so, which is without a NUL. Little is
+    /// read of the others: a container may be given thousands of bytes.
+    pub fn entries_with(self, start: &'static [u8]) -> impl Iterator<Item = &'static CStr> + Clone {
+        let entries = self.environment.iter();
+        // SAFETY: each is a C string of the kernel's making.
+        let entries = entries.filter(move |entry| unsafe { begins_with(**entry, start) });
+        // SAFETY: as above, and it stays.
+        entries.map(|entry| unsafe { CStr::from_ptr(*entry) })
+    }
+
     /// The words from this one on, as another program's arguments; none when there
     /// is no such word, or none before it.
     pub fn rest(self, from: usize) -> Option<Rest> {
@@ -72,7 +82,10 @@ impl Arguments {
 
     /// The environment as another program's.
     pub fn inherited(self) -> Environment {
-        Environment(self.environment.as_ptr().cast())
+        Environment {
+            entries: self.environment.as_ptr().cast(),
+            tells_pid: false,
+        }
     }
 }
 
@@ -98,7 +111,11 @@ impl Rest {
 
 /// An environment for `execve(2)`, which stays as long as this process does.
 #[derive(Clone, Copy)]
-pub struct Environment(*const *const u8);
+pub struct Environment {
+    entries: *const *const u8,
+    /// Whether an entry is to have the program's own pid.
+    tells_pid: bool,
+}
 
 /// An entry that a program is given.
 #[derive(Clone, Copy)]
@@ -118,23 +135,46 @@ impl Environment {
     pub fn new(most: usize, entries: impl Iterator<Item = Given>) -> Result<Self> {
         let mut memory = Scratch::new((most + 1).saturating_mul(size_of::<*const u8>()))?;
         let places = memory.slice_of::<*const u8>();
+        let mut tells_pid = false;
         // The last place keeps its null pointer.
         for (place, entry) in places.iter_mut().take(most).zip(entries) {
             *place = match entry {
                 Given::Text(text) => text.as_ptr().cast(),
-                Given::OwnPid(text) => text.wanted(),
+                Given::OwnPid(text) => {
+                    tells_pid = true;
+                    text.entry()
+                }
             };
         }
-        let first = places.as_ptr();
+        let entries = places.as_ptr();
         // It is for the life of the process.
         core::mem::forget(memory);
-        Ok(Self(first))
+        Ok(Self { entries, tells_pid })
     }
 
     /// The entries for `execve(2)`.
     pub(super) const fn pointers(self) -> *const *const u8 {
-        self.0
+        self.entries
     }
+
+    /// Whether an entry is to have the program's own pid.
+    pub(super) const fn tells_pid(self) -> bool {
+        self.tells_pid
+    }
+}
+
+/// Whether a string begins with these bytes, of which none is NUL.
+///
+/// # Safety
+///
+/// `string` is a C string.
+unsafe fn begins_with(string: *const c_char, start: &[u8]) -> bool {
+    start.iter().enumerate().all(|(at, byte)| {
+        // SAFETY: the bytes before it were equal, so none was the string's NUL.
+        let place = unsafe { string.add(at) };
+        // SAFETY: as above, and the string goes on to its NUL.
+        unsafe { place.cast::<u8>().read() == *byte }
+    })
 }
 
 fn strings(pointers: &'static [*const c_char]) -> impl Iterator<Item = &'static CStr> + Clone {

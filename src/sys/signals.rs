@@ -174,6 +174,17 @@ impl Received {
 /// Waits for a signal, for ever without a timeout; none when the time is over.
 /// Every signal must be blocked.
 pub fn wait(timeout: Option<Duration>) -> Option<Received> {
+    wait_for(ALL_SIGNALS, timeout)
+}
+
+/// Takes back a signal that this process's own doing has just sent it. The kernel sends
+/// that to the thread, and keeps it apart from what others send to the process: it is
+/// the first that is taken.
+pub(super) fn take_own(signal: Signal) {
+    let _ = wait_for(1 << (signal.number() - 1), Some(Duration::ZERO));
+}
+
+fn wait_for(set: u64, timeout: Option<Duration>) -> Option<Received> {
     /// The first four numbers of `siginfo_t`, and the rest.
     #[repr(C, align(8))]
     struct Info {
@@ -185,7 +196,6 @@ pub fn wait(timeout: Option<Duration>) -> Option<Received> {
         rest: [u8; 108],
     }
     const_assert_eq!(size_of::<Info>(), 128);
-    let set = ALL_SIGNALS;
     let time = timeout.map(timespec);
     let mut info = Info {
         number: 0,

@@ -8,7 +8,9 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 
-use super::{Result, reason};
+use super::{Result, reason, signals};
+use crate::base::errno::Errno;
+use crate::base::signal::Signal;
 
 /// Opens what is closed of 0, 1 and 2: the console when there is one, else
 /// `/dev/null`, else a pipe nobody else has, which needs no filesystem.
@@ -62,10 +64,21 @@ fn is_open(number: i32) -> bool {
 /// To anything but a file by a descriptor of its own, since the mode of the one
 /// that was given is also that of everybody else who has it.
 ///
+/// A pipe that nobody reads sends this process PIPE, which it was to take for somebody
+/// else's: it is taken back. Every signal must be blocked.
+///
 /// # Errors
 ///
 /// The kernel's reasons: `EAGAIN` when there is no room.
 pub fn write_line(number: i32, text: &[u8]) -> Result<()> {
+    let result = try_write_line(number, text);
+    if result == Err(Errno::EPIPE) {
+        signals::take_own(Signal::PIPE);
+    }
+    result
+}
+
+fn try_write_line(number: i32, text: &[u8]) -> Result<()> {
     // SAFETY: a closed one answers EBADF.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
     let kind = rustix::fs::fstat(given).map_err(reason)?.st_mode;

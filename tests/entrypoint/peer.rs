@@ -30,7 +30,8 @@ impl Peer {
     pub(crate) fn program(self) -> Program {
         static PATHS: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
         let path = PATHS[self as usize].get_or_init(|| {
-            tools::program(self.name(), self.name()).unwrap_or_else(|error| panic!("{error}"))
+            tools::unpacked_program(self.name(), self.name())
+                .unwrap_or_else(|error| panic!("{error}"))
         });
         Program {
             path: path.clone(),

@@ -8,6 +8,7 @@ fn main() {
         "-no-pie",
         // Headers and read-only data on the page of the code: the fewest pages.
         "-Wl,-z,noseparate-code",
+        "-Wl,--no-rosegment",
         "-Wl,-z,noexecstack",
         "-Wl,-z,norelro",
         "-Wl,--build-id=none",

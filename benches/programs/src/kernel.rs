@@ -3,6 +3,7 @@
 //! Answers are the kernel's own: a value, or `-errno`.
 
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use host_init::sys::arch::{clone_into, syscall};
 use linux_raw_sys::general as raw;
@@ -66,6 +67,11 @@ pub fn read(fd: isize, buffer: &mut [u8]) -> isize {
 pub fn write(fd: isize, bytes: &[u8]) -> isize {
     let words = [fd as usize, bytes.as_ptr().addr(), bytes.len(), 0, 0, 0];
     call(raw::__NR_write, words)
+}
+
+/// Makes another number stand for what a descriptor does; an exec does not close it.
+pub fn duplicate(fd: isize, number: usize) -> isize {
+    call(raw::__NR_dup3, [fd as usize, number, 0, 0, 0, 0])
 }
 
 /// `close(2)`.
@@ -250,6 +256,16 @@ pub fn fork() -> isize {
 /// ask for one.
 #[inline(always)]
 pub fn spawn(path: &'static CStr, flags: u32, pidfd: &mut i32) -> isize {
+    vfork(flags, pidfd, become_program, path.as_ptr().cast())
+}
+
+#[inline(always)]
+fn vfork(
+    flags: u32,
+    pidfd: &mut i32,
+    child: unsafe extern "C" fn(*const u8) -> !,
+    argument: *const u8,
+) -> isize {
     let arguments = raw::clone_args {
         flags: u64::from(raw::CLONE_VM | raw::CLONE_VFORK | flags),
         pidfd: core::ptr::from_mut(pidfd).addr() as u64,
@@ -267,14 +283,7 @@ pub fn spawn(path: &'static CStr, flags: u32, pidfd: &mut i32) -> isize {
     let words = [core::ptr::from_ref(&arguments).addr(), size, 0, 0, 0];
     // SAFETY: without a stack of its own the child goes on below ours, and we do
     // not run until it has let go of it (`CLONE_VFORK`).
-    unsafe {
-        clone_into(
-            raw::__NR_clone3,
-            words,
-            become_program,
-            path.as_ptr().cast(),
-        )
-    }
+    unsafe { clone_into(raw::__NR_clone3, words, child, argument) }
 }
 
 unsafe extern "C" fn become_program(path: *const u8) -> ! {
@@ -290,6 +299,137 @@ unsafe extern "C" fn become_program(path: *const u8) -> ! {
     ];
     call(raw::__NR_execve, words);
     exit(127)
+}
+
+/// What the kernel gave this program: `argc`, `argv`, 0, `envp`, 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    first: *const *const u8,
+    count: usize,
+}
+
+impl Words {
+    /// Reads the initial stack.
+    ///
+    /// # Safety
+    ///
+    /// `stack` is the stack pointer at the program's first instruction.
+    #[inline(always)]
+    pub unsafe fn new(stack: *const usize) -> Self {
+        Self {
+            // SAFETY: the pointers follow the count.
+            first: unsafe { stack.add(1) }.cast(),
+            // SAFETY: the kernel puts the count there (`execve(2)`).
+            count: unsafe { stack.read() },
+        }
+    }
+
+    /// One of the arguments; the first is the program's own name.
+    pub fn get(&self, number: usize) -> Option<&'static CStr> {
+        if number >= self.count {
+            return None;
+        }
+        // SAFETY: there are that many pointers.
+        let place = unsafe { self.first.add(number) };
+        // SAFETY: as above.
+        let word = unsafe { place.read() };
+        // SAFETY: each is a C string that stays.
+        Some(unsafe { CStr::from_ptr(word.cast()) })
+    }
+}
+
+/// Starts the program that the arguments behind `--` name, as [`spawn`] does, with
+/// all of them and the environment as it is.
+#[inline(always)]
+pub fn spawn_rest(words: &Words, flags: u32, pidfd: &mut i32) -> isize {
+    let words = core::ptr::from_ref(words).cast();
+    vfork(flags, pidfd, become_rest, words)
+}
+
+unsafe extern "C" fn become_rest(words: *const u8) -> ! {
+    // SAFETY: `spawn_rest` passes the words.
+    let words = unsafe { &*words.cast::<Words>() };
+    let path = words.get(2).unwrap_or_default();
+    let arguments = words.first.wrapping_add(2);
+    let environment = words.first.wrapping_add(words.count + 1);
+    let words = [
+        path.as_ptr().addr(),
+        arguments.addr(),
+        environment.addr(),
+        0,
+        0,
+        0,
+    ];
+    call(raw::__NR_execve, words);
+    exit(127)
+}
+
+/// Starts a program with these arguments as the first process of a pid namespace, as
+/// [`spawn`] does; its pid. Notes when it began to become it.
+pub fn spawn_apart(words: &[&CStr], began: &AtomicU64, pidfd: &mut i32) -> isize {
+    let start = Start { words, began };
+    let start = core::ptr::from_ref(&start).cast();
+    vfork(
+        raw::CLONE_NEWPID | raw::CLONE_PIDFD,
+        pidfd,
+        become_first,
+        start,
+    )
+}
+
+struct Start<'a> {
+    words: &'a [&'a CStr],
+    began: &'a AtomicU64,
+}
+
+/// What a container is given.
+const ENVIRONMENT: [&CStr; 3] = [
+    c"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    c"HOSTNAME=bench",
+    c"HOME=/root",
+];
+
+unsafe extern "C" fn become_first(start: *const u8) -> ! {
+    // SAFETY: `spawn_apart` passes one, and does not go on before the exec.
+    let start = unsafe { &*start.cast::<Start<'_>>() };
+    let mut arguments = [0; 16];
+    for (place, word) in arguments.iter_mut().take(15).zip(start.words) {
+        *place = word.as_ptr().addr();
+    }
+    let environment = [ENVIRONMENT.map(|entry| entry.as_ptr().addr()), [0; 3]];
+    let words = [
+        arguments[0],
+        arguments.as_ptr().addr(),
+        environment.as_ptr().addr(),
+        0,
+        0,
+        0,
+    ];
+    start.began.store(ticks(), Ordering::Relaxed);
+    call(raw::__NR_execve, words);
+    exit(127)
+}
+
+/// How a process that was released ended (`PIDFD_GET_INFO`, Linux 6.15): its wait
+/// status; none on older kernels.
+pub fn status_of(pidfd: isize) -> Option<i32> {
+    /// `_IOWR(0xff, 11, struct pidfd_info)`, and its flag for the status.
+    const REQUEST: usize = 0xc040_ff0b;
+    const EXIT: u64 = 1 << 3;
+    // `struct pidfd_info`: the mask first, the status last.
+    let mut info = [EXIT, 0, 0, 0, 0, 0, 0, 0];
+    let words = [pidfd as usize, REQUEST, info.as_mut_ptr().addr(), 0, 0, 0];
+    let answer = call(raw::__NR_ioctl, words);
+    let is_told = answer == 0 && info[0] & EXIT != 0;
+    is_told.then_some((info[7] >> 32) as i32)
+}
+
+/// Waits for a child; its pid and its wait status.
+pub fn wait_status(pid: isize) -> (isize, i32) {
+    let mut status = 0_i32;
+    let address = (&raw mut status).addr();
+    let pid = call(raw::__NR_wait4, [pid as usize, address, 0, 0, 0, 0]);
+    (pid, status)
 }
 
 /// Sleeps.

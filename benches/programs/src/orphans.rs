@@ -1,7 +1,6 @@
 //! What it costs an init to release processes whose parents are gone.
 
-use crate::life::{cpu, wakes};
-use crate::tracing::Calls;
+use crate::process::Process;
 use crate::{kernel, text};
 
 /// How many orphans end, one after the other and all at once.
@@ -15,13 +14,15 @@ const PAUSE_NANOS: i64 = 20_000_000;
 const REST_NANOS: i64 = 2_000_000_000;
 
 /// Measures orphans that end one by one, and those that end in a burst.
-pub fn tell() {
+pub fn tell(init: Process) {
     measure(
+        init,
         ["orphan-calls", "orphan-wakes", "orphan-cpu"],
         ONE_BY_ONE,
         one_by_one,
     );
-    measure(["burst-calls", "burst-wakes", "burst-cpu"], BURST, || {
+    let names = ["burst-calls", "burst-wakes", "burst-cpu"];
+    measure(init, names, BURST, || {
         let (gate, opener) = kernel::pipe();
         for _ in 0..BURST {
             orphan(Some((gate, opener)));
@@ -29,6 +30,15 @@ pub fn tell() {
         kernel::close(opener);
         kernel::close(gate);
     });
+}
+
+/// Makes two, and waits until they are gone: what an init does once, at the first, is
+/// not counted.
+pub fn first() {
+    for _ in 0..2 {
+        orphan(None);
+        kernel::sleep(PAUSE_NANOS);
+    }
 }
 
 /// Makes orphans that end one by one, after a second, and stays.
@@ -47,24 +57,24 @@ fn one_by_one() {
     }
 }
 
-/// Tells what the orphans cost PID 1, in thousandths an orphan; the calls in a
+/// Tells what the orphans cost the init, in thousandths an orphan; the calls in a
 /// second go, since counting them costs time.
-fn measure(names: [&str; 3], count: usize, go: impl Fn()) {
+fn measure(init: Process, names: [&str; 3], count: usize, go: impl Fn()) {
     let count = i64::try_from(count).unwrap_or(1);
     let [calls_name, wakes_name, cpu_name] = names;
     kernel::sleep(REST_NANOS);
-    let (wakes_before, cpu_before) = (wakes(), cpu());
+    let (wakes_before, cpu_before) = (init.wakes(), init.cpu());
     go();
     kernel::sleep(REST_NANOS);
-    text::tell(cpu_name, (cpu() - cpu_before) * 1000 / count);
-    text::tell(wakes_name, (wakes() - wakes_before) * 1000 / count);
-    let calls = Calls::begin();
+    text::tell(cpu_name, (init.cpu() - cpu_before) * 1000 / count);
+    text::tell(wakes_name, (init.wakes() - wakes_before) * 1000 / count);
+    let calls = init.count_calls();
     go();
     kernel::sleep(REST_NANOS);
     text::tell(calls_name, calls.end() * 1000 / count);
 }
 
-/// Makes a process that PID 1 has to release. It ends at once, or when nobody
+/// Makes a process that the init has to release. It ends at once, or when nobody
 /// holds the other end of its pipe any more.
 fn orphan(gate: Option<(isize, isize)>) {
     let parent = kernel::fork();

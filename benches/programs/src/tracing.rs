@@ -1,4 +1,4 @@
-//! Counts the system calls of PID 1 by the kernel's own trace.
+//! Counts the system calls of some processes by the kernel's own trace.
 
 use core::ffi::CStr;
 
@@ -17,11 +17,11 @@ const PIPE: &CStr = c"/sys/kernel/tracing/trace_pipe";
 pub struct Calls(());
 
 impl Calls {
-    /// Counts from now on.
-    pub fn begin() -> Self {
+    /// Counts from now on, for the processes that a filter of the trace lets through.
+    pub fn begin(filter: &[u8]) -> Self {
         // An init may have mounted it.
         kernel::mount(c"tracefs", ROOT, 0, c"");
-        put(FILTER, b"common_pid == 1");
+        put(FILTER, filter);
         let buffer = kernel::open(BUFFER, O_WRONLY | linux_raw_sys::general::O_TRUNC);
         kernel::close(buffer);
         put(ENABLE, b"1");

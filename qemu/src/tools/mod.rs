@@ -1,8 +1,9 @@
 //! The programs and files that booting and its tests need: found, or brought.
 //!
-//! What is in `PATH` is used. A kernel and a static busybox are otherwise
-//! unpacked from Debian's packages below the target directory, which takes no
-//! root; QEMU, mkfs.ext4 and what runs containers have libraries and are installed.
+//! What is in `PATH` is used. A kernel, a static busybox and programs that others are
+//! measured against are otherwise unpacked from Debian's packages below the target
+//! directory, which takes no root; QEMU, mkfs.ext4 and what runs containers have
+//! libraries and are installed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub fn busybox() -> Result<PathBuf, Error> {
 
 /// A program of a package, which is unpacked if the program is not there. The
 /// libraries that it may need are the machine's.
-pub fn program(name: &str, package: &str) -> Result<PathBuf, Error> {
+pub fn unpacked_program(name: &str, package: &str) -> Result<PathBuf, Error> {
     if let Some(path) = find(name) {
         return Ok(path);
     }

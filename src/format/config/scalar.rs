@@ -214,9 +214,10 @@ impl Reader<'_, '_, '_> {
         }
         let word = self.arena.keep().ok_or(NO_NUL)?;
         let host = &mut self.draft.host;
-        let words = match kind {
-            Kind::Command(Program::Rollback) => &mut host.rollback,
-            _ => &mut host.command,
+        let words = if kind == Kind::Command(Program::Rollback) {
+            &mut host.rollback
+        } else {
+            &mut host.command
         };
         words.push(word).map_err(|_| "at most 64 words")
     }

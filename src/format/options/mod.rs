@@ -164,7 +164,7 @@ pub enum Error<'a> {
 pub fn walk<'a>(
     persona: &Persona,
     words: impl Iterator<Item = &'a CStr>,
-    mut each: impl FnMut(Flag, Option<&'a CStr>) -> Result<(), Error<'a>>,
+    each: &mut dyn FnMut(Flag, Option<&'a CStr>) -> Result<(), Error<'a>>,
 ) -> Result<usize, Error<'a>> {
     let mut rest = words.skip(1);
     let mut number = 1_usize;
@@ -307,7 +307,7 @@ impl<'a> Options<'a> {
             return Ok(options);
         }
         let mut print = None;
-        let command = walk(persona, words.clone(), |flag, value| {
+        let command = walk(persona, words.clone(), &mut |flag, value| {
             if let Wish::Print(what) = flag.wish {
                 print = print.or(Some(what));
             }

@@ -77,7 +77,7 @@ options! {
 }
 
 /// What the names of variables that are options begin with.
-const PREFIX: &[u8] = b"HOST_INIT_";
+pub(super) const PREFIX: &[u8] = b"HOST_INIT_";
 
 /// Hands each option that a variable sets to `each`: `HOST_INIT_KILL_AFTER=5s` is
 /// `--kill-after 5s`. An option without a value is set by anything but nothing, `0`,

@@ -4,7 +4,7 @@
 //! streams, exit codes, whom signals are for. Where a peer loses a signal or hurts
 //! itself, host-init does not.
 
-use super::own::{FLAGS, HELP as OWN_HELP};
+use super::own::{FLAGS, HELP as OWN_HELP, PREFIX};
 use super::{Flag, Options, Subreaper, Wish, flag, valued};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
@@ -93,6 +93,8 @@ pub struct Streams {
 pub struct Failures {
     /// The command is not there.
     pub not_found: u8,
+    /// What should be a directory on the way to it is none.
+    pub no_directory: u8,
     /// It is there, and may not be run.
     pub refused: u8,
     /// It can't be run for another reason.
@@ -130,6 +132,7 @@ pub static OWN: Persona = Persona {
     usage: "; host-init --help lists the options",
     codes: Failures {
         not_found: 127,
+        no_directory: 127,
         refused: 126,
         other: 126,
         own: 254,
@@ -183,6 +186,7 @@ static TINI: Persona = Persona {
     usage: TINI_USAGE,
     codes: Failures {
         not_found: 127,
+        no_directory: 1,
         refused: 126,
         other: 1,
         own: 1,
@@ -227,6 +231,7 @@ Usage: dumb-init [option] command [[arg] ...]
     usage: "Usage: dumb-init [option] program [args]\nTry dumb-init --help for full usage.\n",
     codes: Failures {
         not_found: 2,
+        no_directory: 2,
         refused: 2,
         other: 2,
         own: 1,
@@ -273,6 +278,7 @@ options:
     usage: CATATONIT_USAGE,
     codes: Failures {
         not_found: 1,
+        no_directory: 1,
         refused: 1,
         other: 1,
         own: 1,
@@ -297,6 +303,7 @@ impl Failures {
     pub const fn of(&self, failure: Failure) -> u8 {
         match (failure.step, failure.errno) {
             (Step::Exec, Errno::ENOENT) => self.not_found,
+            (Step::Exec, Errno::ENOTDIR) => self.no_directory,
             (Step::Exec, Errno::EACCES) => self.refused,
             (Step::Exec, _) => self.other,
             _ => self.own,
@@ -308,6 +315,16 @@ impl Persona {
     /// Whether this is host-init itself.
     pub fn is_own(&self) -> bool {
         self.voice == Voice::Own
+    }
+
+    /// What the names of all variables that are options begin with.
+    pub const fn variables_begin(&self) -> &'static [u8] {
+        match self.voice {
+            Voice::Own => PREFIX,
+            Voice::Tini => b"TINI_",
+            Voice::DumbInit => b"DUMB_INIT_",
+            Voice::Catatonit => b"CATATONIT_",
+        }
     }
 
     /// Whether any option has a long name.

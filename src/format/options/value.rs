@@ -62,13 +62,16 @@ pub(super) fn rewrites(dialect: Voice, text: &[u8], rewrites: &mut Rewrites) -> 
         _ => false,
     };
     if dialect == Voice::DumbInit {
-        let (from, to) = halves(text);
-        let classic = |side: Option<&[u8]>| match side {
-            Some([b'0'..=b'9', ..]) => Some(number(side.unwrap_or_default())).filter(|n| *n <= 31),
-            _ => None,
-        };
-        let from = classic(Some(from)).and_then(Signal::from_number);
-        return take(from, classic(to).map(Signal::from_number));
+        let classic = |number: i64| u8::try_from(number).ok().filter(|number| *number <= 31);
+        let pair = c_number(text).and_then(|(from, rest)| {
+            let (to, _) = c_number(rest.strip_prefix(b":")?)?;
+            Some((classic(from)?, classic(to)?))
+        });
+        let (from, to) = pair.unzip();
+        return take(
+            from.and_then(Signal::from_number),
+            to.map(Signal::from_number),
+        );
     }
     text.split(|byte| *byte == b',').all(|pair| {
         let (from, to) = halves(pair);
@@ -77,18 +80,20 @@ pub(super) fn rewrites(dialect: Voice, text: &[u8], rewrites: &mut Rewrites) -> 
 }
 
 /// Exit codes with commas between them, each alone for 0 or with what it becomes:
-/// `143`, `3:0`, `1:42`. Nothing at all is 0, which stays 0. tini knows one code.
+/// `143`, `3:0`, `1:42`. tini knows one code, and nothing at all is 0.
 pub(super) fn codes(dialect: Voice, text: &[u8], codes: &mut Codes) -> bool {
-    if dialect == Voice::Tini && text.iter().any(|byte| !byte.is_ascii_digit()) {
-        return false;
+    if dialect == Voice::Tini {
+        let code = match text {
+            b"" => Some(0),
+            text => c_number(text)
+                .filter(|(_, rest)| rest.is_empty())
+                .and_then(|(number, _)| u8::try_from(number).ok()),
+        };
+        return code.is_some_and(|code| codes.set(code, 0));
     }
     text.split(|byte| *byte == b',').all(|pair| {
         let (from, to) = halves(pair);
-        let from = if from.is_empty() {
-            Some(0)
-        } else {
-            code_of(from)
-        };
+        let from = code_of(from);
         let to = to.map_or(Some(0), code_of);
         match (from, to) {
             (Some(from), Some(to)) => codes.set(from, to),
@@ -109,13 +114,34 @@ fn code_of(text: &[u8]) -> Option<u8> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }
 
+/// A number as `strtol(3)` reads it in base 10, and what is behind it: space, a sign
+/// and digits, of which there must be one.
+fn c_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let text = text.trim_ascii_start();
+    let (is_negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] | rest => (false, rest),
+    };
+    let count = digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let (digits, rest) = digits.split_at_checked(count).filter(|_| count > 0)?;
+    let number = digits.iter().fold(0_i64, |number, digit| {
+        number
+            .saturating_mul(10)
+            .saturating_add(i64::from(digit.saturating_sub(b'0')))
+    });
+    let number = if is_negative {
+        number.saturating_neg()
+    } else {
+        number
+    };
+    Some((number, rest))
+}
+
 /// A number as `atoi(3)` reads it: what is none is 0.
 pub(super) fn number(text: &[u8]) -> u8 {
-    text.iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .fold(0_u8, |number, digit| {
-            number
-                .saturating_mul(10)
-                .saturating_add(digit.saturating_sub(b'0'))
-        })
+    let number = c_number(text).map_or(0, |(number, _)| number.clamp(0, 255));
+    u8::try_from(number).unwrap_or(u8::MAX)
 }

@@ -215,6 +215,27 @@ fn what_the_command_left_is_told_to_end_and_killed_at_its_deadline() {
 }
 
 #[test]
+fn one_deadline_is_for_the_command_and_for_what_it_leaves() {
+    let mut entrypoint = with(|rules| {
+        rules.others = Others::Stopped;
+        rules.kill_after = Some(Duration::from_secs(1));
+    });
+    entrypoint.handle(at(0), sent(Signal::TERM));
+    assert_eq!(
+        entrypoint.handle(at(1_000), Event::Tick),
+        [Action::Send(Target::Command, Signal::KILL)]
+    );
+
+    entrypoint.handle(at(1_001), Event::Ended(killed(Signal::KILL)));
+
+    assert_eq!(entrypoint.deadline(), Some(at(1_000)));
+    assert_eq!(
+        entrypoint.handle(at(1_001), Event::Tick),
+        [Action::Send(Target::Others, Signal::KILL)]
+    );
+}
+
+#[test]
 fn nobody_is_waited_for_longer_than_what_was_killed_takes() {
     let mut entrypoint = with(|rules| rules.others = Others::Stopped);
 

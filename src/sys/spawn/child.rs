@@ -69,6 +69,8 @@ pub(super) struct Plan {
     pub(super) mask: u64,
     /// Whether the program ignores its children's ends.
     pub(super) ignores_children: bool,
+    /// Whether a variable of its environment is to have its pid.
+    pub(super) tells_pid: bool,
     /// Whether PID 1's handlers of faults are the child's as well so far.
     pub(super) has_handlers: bool,
     pub(super) cell: &'static Cell,
@@ -111,6 +113,7 @@ impl Plan {
             open_files: program.open_files,
             mask: 0,
             ignores_children: false,
+            tells_pid: false,
             has_handlers: false,
             cell,
         })
@@ -202,8 +205,10 @@ pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
         let directory = unsafe { CStr::from_ptr(plan.directory.cast()) };
         step!(Directory, rustix::process::chdir(directory).map_err(reason));
     }
-    for pid in OwnPid::ALL {
-        pid.fill();
+    if plan.tells_pid {
+        for pid in OwnPid::ALL {
+            pid.fill();
+        }
     }
     if plan.ignores_children {
         step!(SignalMask, signals::ignore_children());

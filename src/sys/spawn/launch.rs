@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::Ordering;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Gid, Uid};
@@ -64,8 +64,6 @@ pub struct Launched {
     cell: &'static Cell,
 }
 
-static CELL: Cell = Cell::new();
-
 /// Starts a command; returns as soon as the process exists. It has all the open
 /// descriptors of this process that are not closed by an exec. Whether it ever
 /// became the command, [`Launched::failure`] tells after its end.
@@ -93,11 +91,12 @@ pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
         mask: command.mask,
         ignores_children: command.ignores_children,
         has_handlers: false,
-        cell: &CELL,
+        tells_pid: command.environment.tells_pid(),
+        cell: &slot.cell,
     });
-    CELL.in_flight.store(1, Ordering::Relaxed);
+    slot.cell.in_flight.store(1, Ordering::Relaxed);
     let child = Child {
-        stack: Some(slot.stack(&CELL.in_flight)),
+        stack: Some(slot.stack(&slot.cell.in_flight)),
         run,
         argument: (&raw const *plan).cast(),
     };
@@ -108,7 +107,7 @@ pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
     Ok(Launched {
         pid,
         pidfd,
-        cell: &CELL,
+        cell: &slot.cell,
     })
 }
 
@@ -166,20 +165,14 @@ impl OwnPid {
 
     /// Where the entry is, which the child is to write: only it knows its pid before
     /// it is the command.
-    pub(in crate::sys) fn wanted(self) -> *const u8 {
-        let text = self.text();
-        text.is_wanted.store(true, Ordering::Relaxed);
-        text.bytes.get().cast_const().cast()
+    pub(in crate::sys) fn entry(self) -> *const u8 {
+        self.text().0.get().cast_const().cast()
     }
 
-    /// Writes the entry with the pid of this process, if it is wanted.
+    /// Writes the entry with the pid of this process.
     pub(super) fn fill(self) {
-        let text = self.text();
-        if !text.is_wanted.load(Ordering::Relaxed) {
-            return;
-        }
         // SAFETY: this is the one child, and nobody reads the text yet.
-        let text = unsafe { &mut *text.bytes.get() };
+        let text = unsafe { &mut *self.text().0.get() };
         let name = self.name();
         let mut rest = rustix::process::getpid().as_raw_pid().unsigned_abs();
         let (head, value) = text.split_at_mut(name.len());
@@ -199,10 +192,7 @@ impl OwnPid {
 }
 
 /// An entry of the environment, the terminating NUL included.
-struct Text {
-    bytes: UnsafeCell<[u8; TEXT_BYTES]>,
-    is_wanted: AtomicBool,
-}
+struct Text(UnsafeCell<[u8; TEXT_BYTES]>);
 
 // SAFETY: the text is written by the one child between its clone and its exec, and
 // read by nobody before.
@@ -213,9 +203,5 @@ const TEXT_BYTES: usize = 32;
 
 const_assert!("WATCHDOG_PID=2147483647".len() < TEXT_BYTES);
 
-static TEXTS: [Text; OwnPid::ALL.len()] = [const {
-    Text {
-        bytes: UnsafeCell::new([0; TEXT_BYTES]),
-        is_wanted: AtomicBool::new(false),
-    }
-}; OwnPid::ALL.len()];
+static TEXTS: [Text; OwnPid::ALL.len()] =
+    [const { Text(UnsafeCell::new([0; TEXT_BYTES])) }; OwnPid::ALL.len()];

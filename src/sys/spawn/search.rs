@@ -36,25 +36,42 @@ pub(super) unsafe fn exec(
         // SAFETY: the caller answers for the arrays.
         return unsafe { exec_file(name, words, environment) };
     }
+    // SAFETY: the caller answers for the arrays.
+    unsafe { exec_found(name, path, words, environment) }
+}
+
+/// Apart, so that only a child that looks has room for a path on its stack.
+///
+/// # Safety
+///
+/// As [`exec`].
+#[inline(never)]
+unsafe fn exec_found(
+    name: &CStr,
+    path: &CStr,
+    words: *const *const u8,
+    environment: *const *const u8,
+) -> Errno {
     let mut was_refused = false;
+    let mut last = Errno::ENOENT;
+    let mut place = [0; limits::PATH_BYTES];
     for directory in path.to_bytes().split(|byte| *byte == b':') {
-        let mut place = [0; limits::PATH_BYTES];
         let Some(file) = join(directory, name, &mut place) else {
             continue;
         };
-        // SAFETY: as above.
+        // SAFETY: the caller answers for the arrays.
         match unsafe { exec_file(file, words, environment) } {
             // There may be a better one further on.
             Errno::EACCES => was_refused = true,
-            Errno::ENOENT | Errno::ENOTDIR | Errno::ENODEV | Errno::ESTALE | Errno::ETIMEDOUT => {}
+            errno @ (Errno::ENOENT
+            | Errno::ENOTDIR
+            | Errno::ENODEV
+            | Errno::ESTALE
+            | Errno::ETIMEDOUT) => last = errno,
             errno => return errno,
         }
     }
-    if was_refused {
-        Errno::EACCES
-    } else {
-        Errno::ENOENT
-    }
+    if was_refused { Errno::EACCES } else { last }
 }
 
 /// The name in a directory; an empty one is where the child is.

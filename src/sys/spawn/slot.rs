@@ -4,7 +4,9 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
-use super::child::Plan;
+use static_assertions::const_assert;
+
+use super::child::{Cell, Plan};
 use crate::base::limits;
 use crate::sys::clone::Stack;
 
@@ -12,17 +14,25 @@ use crate::sys::clone::Stack;
 pub(super) const SLOTS: usize = 4;
 
 /// A child's stack. System calls and a few frames, of which one has room for a
-/// path; a debug build needs the most.
-const STACK_BYTES: usize = 20 * 1024;
+/// path; a debug build needs the most. It ends where the plan begins, on one page with
+/// it: a child that needs little touches that page alone.
+const STACK_BYTES: usize = 20 * 1024 - PLAN_BYTES;
+
+/// Room for a plan and a cell.
+const PLAN_BYTES: usize = 1024;
+
+const_assert!(size_of::<Plan>() + size_of::<Cell>() <= PLAN_BYTES);
 
 /// Bytes of the words that a slot holds; a program with more is forked.
 const WORDS_BYTES: usize = 4 * 1024;
 
 /// A child's own stack, plan and words.
-#[repr(align(16))]
+#[repr(C, align(4096))]
 pub(super) struct Slot {
     stack: UnsafeCell<MaybeUninit<[u8; STACK_BYTES]>>,
     pub(super) plan: UnsafeCell<MaybeUninit<Plan>>,
+    /// The cell of a child whose process does nothing but wait for it.
+    pub(super) cell: Cell,
     pub(super) arrays: UnsafeCell<Arrays>,
     pub(super) words: UnsafeCell<Words>,
 }
@@ -41,6 +51,7 @@ static POOL: Pool = Pool(
         Slot {
             stack: UnsafeCell::new(MaybeUninit::uninit()),
             plan: UnsafeCell::new(MaybeUninit::uninit()),
+            cell: Cell::new(),
             arrays: UnsafeCell::new(Arrays::EMPTY),
             words: UnsafeCell::new(Words {
                 bytes: [0; WORDS_BYTES],
