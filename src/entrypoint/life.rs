@@ -175,7 +175,8 @@ impl Life {
         let exit = match self.launched.failure() {
             Some(failure) => {
                 self.speaker.unstarted(self.name, failure);
-                Exit::Code(self.speaker.persona().codes.of(failure))
+                let was_sought = !self.name.to_bytes().contains(&b'/');
+                Exit::Code(self.speaker.persona().codes.of(failure, was_sought))
             }
             None => exit,
         };

@@ -17,6 +17,7 @@ use crate::streams::mute;
 use crate::system::bit;
 use crate::terminal::Session;
 use crate::trial::trial;
+use crate::words::listened;
 
 /// A row.
 struct Difference {
@@ -57,7 +58,11 @@ const STOPPED: &str = "a command that Ctrl-Z stops under PID 1 stays stopped";
 const KEPT: &str = "keep the directory they were started in (tini) and every descriptor";
 const AUTOMATIC: &str = "wait for ever when they were started with `CHLD` ignored";
 
-const DIFFERENCES: [Difference; 30] = [
+const SOCKETS: &str = "leave `LISTEN_PID` as it is, so that sockets are nobody's";
+
+const DIFFERENCES: [Difference; 32] = [
+    difference(SOCKETS, Peer::Tini, sockets_of_first, "1", "2"),
+    difference(SOCKETS, Peer::DumbInit, sockets_of_first, "1", "2"),
     difference(PERMUTED, Peer::Tini, unknown_behind, "Code(1)", "Code(9)"),
     difference(
         PERMUTED,
@@ -162,6 +167,10 @@ fn each_difference_is_there_and_on_purpose() {
 
 fn run(place: &Place, program: &Program, words: &[&str]) -> Seen {
     Start::new(place, program).words(words).run()
+}
+
+fn sockets_of_first(place: &mut Place, program: &Program) -> String {
+    listened(place, program, Role::First, "1").join(" ")
 }
 
 fn unknown_behind(place: &mut Place, program: &Program) -> String {

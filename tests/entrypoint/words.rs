@@ -3,7 +3,8 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 
-use crate::peer::{PEERS, Peer};
+use crate::peer::{PEERS, Peer, Program};
+use crate::place::Place;
 use crate::recorder::sum;
 use crate::start::{ROLES, Role, Start};
 use crate::trial::{Trial, trial};
@@ -130,21 +131,31 @@ fn the_variables_of_an_init_stay_for_what_it_runs() {
 fn listen(trial: &mut Trial, role: Role, given: &str, expected: &str) {
     let what = format!("{role:?} LISTEN_PID={given}");
     trial.both(&what, &vec![expected.to_owned()], |place, program| {
-        let start = Start::new(place, program).role(role);
-        let start = start.environment(strings(&["X=1", &format!("LISTEN_PID={given}"), "Y=1"]));
-        start.words(&["--", &place.recorder(), "report"]).run();
-        let mut found = Vec::new();
-        loop {
-            let line = place.told.next();
-            if line == "end" {
-                return found;
-            }
-            found.extend(
-                line.strip_prefix("variable: LISTEN_PID=")
-                    .map(str::to_owned),
-            );
-        }
+        listened(place, program, role, given)
     });
+}
+
+/// Every `LISTEN_PID` that the program behind an init with this one has.
+pub(crate) fn listened(
+    place: &mut Place,
+    program: &Program,
+    role: Role,
+    given: &str,
+) -> Vec<String> {
+    let start = Start::new(place, program).role(role);
+    let start = start.environment(strings(&["X=1", &format!("LISTEN_PID={given}"), "Y=1"]));
+    start.words(&["--", &place.recorder(), "report"]).run();
+    let mut found = Vec::new();
+    loop {
+        let line = place.told.next();
+        if line == "end" {
+            return found;
+        }
+        found.extend(
+            line.strip_prefix("variable: LISTEN_PID=")
+                .map(str::to_owned),
+        );
+    }
 }
 
 #[test]
@@ -157,6 +168,6 @@ fn sockets_that_are_an_inits_become_its_programs() {
         }
     });
     for peer in [Peer::Tini, Peer::DumbInit] {
-        trial(peer, |trial| listen(trial, Role::First, "1", "1"));
+        trial(peer, |trial| listen(trial, Role::First, "2", "2"));
     }
 }

@@ -93,7 +93,7 @@ pub struct Streams {
 pub struct Failures {
     /// The command is not there.
     pub not_found: u8,
-    /// What should be a directory on the way to it is none.
+    /// It was looked for, and the last place to look was no directory.
     pub no_directory: u8,
     /// It is there, and may not be run.
     pub refused: u8,
@@ -299,11 +299,11 @@ pub fn by_name(own: &[u8]) -> &'static Persona {
 }
 
 impl Failures {
-    /// The code for a command that never was.
-    pub const fn of(&self, failure: Failure) -> u8 {
+    /// The code for a command that never was, and that was looked for or not.
+    pub const fn of(&self, failure: Failure, was_sought: bool) -> u8 {
         match (failure.step, failure.errno) {
             (Step::Exec, Errno::ENOENT) => self.not_found,
-            (Step::Exec, Errno::ENOTDIR) => self.no_directory,
+            (Step::Exec, Errno::ENOTDIR) if was_sought => self.no_directory,
             (Step::Exec, Errno::EACCES) => self.refused,
             (Step::Exec, _) => self.other,
             _ => self.own,
