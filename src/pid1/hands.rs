@@ -11,14 +11,14 @@ use crate::base::exit::{Exit, Failure, Step};
 use crate::base::level::Level;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
-use crate::format::handover::Handover;
+use crate::format::{self, handover::Handover};
 use crate::pid1::config::Source;
 use crate::pid1::events::Events;
 use crate::pid1::groups::{Groups, Swept};
 use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
 use crate::pid1::processes::{Part, Process, Processes};
-use crate::pid1::start::Adopted;
+use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
 use crate::pid1::upward::Manager;
 use crate::pid1::watch::Watch;
@@ -29,6 +29,7 @@ use crate::policy::machine::Machine;
 use crate::policy::request::{self, Verbosity};
 use crate::policy::service::Saved;
 use crate::policy::settings::{Facts, Settings};
+use crate::policy::trial::Mark;
 use crate::sys::arguments::Arguments;
 use crate::sys::power::{self, Command};
 use crate::sys::spawn::{Program, Spawner, Started};
@@ -114,7 +115,7 @@ impl Hands {
                 });
                 None
             }
-            Action::Reexecute(host) => self.reexecute(host),
+            Action::Reexecute(host) => self.reexecute(host, machine),
             Action::Report(report) => {
                 self.log.report(report);
                 None
@@ -296,8 +297,12 @@ impl Hands {
 
     /// Takes over the host of the life before, if there was one; what the rules
     /// are to know of it.
-    pub fn adopt(&mut self) -> Option<Saved> {
-        let Adopted { handover, pidfd } = self.adopted.take()?;
+    pub fn adopt(&mut self) -> Option<(Saved, Option<Mark>)> {
+        let Adopted {
+            handover,
+            pidfd,
+            record,
+        } = self.adopted.take()?;
         // The life before has done it.
         self.has_aside = false;
         let Handover {
@@ -317,11 +322,11 @@ impl Hands {
         // It may have ended while nobody was there to hear of it.
         self.events.reap_soon();
         self.log.reexecuted(pid);
-        Some(host)
+        Some((host, record.map(|record| self.keeper.resume(record))))
     }
 
     /// Becomes the program at host-init's own path; returns if that fails.
-    fn reexecute(&mut self, host: Saved) -> Option<Event> {
+    fn reexecute(&mut self, host: Saved, machine: &Machine) -> Option<Event> {
         // The next life would know neither of what is still to be handled nor of
         // the ends that are not told.
         if let Some(signal) = Signal::realtime(request::REEXECUTE)
@@ -338,11 +343,22 @@ impl Hands {
             host,
             open_files: self.open_files,
         };
+        let mut bytes = [0; HANDOVER_BYTES];
+        let (own, kept) = bytes.split_at_mut(format::handover::BYTES);
+        own.copy_from_slice(&handover.to_bytes());
+        let length = match machine.trial() {
+            Some(trial) => {
+                kept.copy_from_slice(&self.keeper.hand_over(trial.mark()).to_bytes());
+                HANDOVER_BYTES
+            }
+            None => format::handover::BYTES,
+        };
+        let bytes = bytes.get(..length).unwrap_or_default();
         // What the child that is still on its way has to say would be lost.
         let errno = if self.spawner.is_in_flight() {
             Errno::EBUSY
         } else {
-            handover::reexecute(&handover.to_bytes(), &[&process.pidfd], self.arguments)
+            handover::reexecute(bytes, &[&process.pidfd], self.arguments)
         };
         self.log
             .failed(Level::Error, "re-execute", b"host-init", errno);

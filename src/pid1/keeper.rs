@@ -28,8 +28,6 @@ pub struct Keeper {
     paper: Option<&'static Paper>,
     /// The number of the last record that was written or tried.
     sequence: u64,
-    /// The slot that is written next.
-    next: Slot,
     boot: BootId,
     /// The version that the last start was of.
     current: Found,
@@ -147,11 +145,23 @@ impl Keeper {
         BootRecord::from_bytes(self.paper?.read(&mut bytes))
     }
 
+    /// What the next life of host-init is to know: the record that would be written
+    /// next.
+    pub fn hand_over(&self, mark: &Mark) -> BootRecord {
+        self.record(mark, &self.current)
+    }
+
+    /// Goes on from what the life before has handed over.
+    pub fn resume(&mut self, record: BootRecord) -> Mark {
+        self.boot = record.boot;
+        let mark = self.take(record);
+        self.sequence = self.sequence.saturating_sub(1);
+        mark
+    }
+
     /// Goes on from a record.
     fn take(&mut self, record: BootRecord) -> Mark {
         self.sequence = record.sequence;
-        // Odd ones are in the first: it need not be written down which it was.
-        self.next = slot_of(record.sequence.saturating_add(1));
         self.current = Found {
             version: record.mark.version,
             name: record.current,
@@ -165,15 +175,19 @@ impl Keeper {
         let Some(path) = host.record else {
             return Ok(());
         };
-        let record = BootRecord {
+        let record = self.record(mark, current);
+        store::write(path, slot_of(record.sequence), &record.to_bytes())
+    }
+
+    fn record(&self, mark: &Mark, current: &Found) -> BootRecord {
+        BootRecord {
             sequence: self.sequence.saturating_add(1),
             boot: self.boot,
             mark: *mark,
             good: self.good_with(mark, current),
             current: current.name.clone(),
             last: self.last,
-        };
-        store::write(path, self.next, &record.to_bytes())
+        }
     }
 
     /// The good version's name, when the mark says which is good now.
@@ -188,7 +202,6 @@ impl Keeper {
     fn wrote(&mut self, outcome: Outcome) {
         if outcome == Outcome::Good {
             self.sequence = self.sequence.saturating_add(1);
-            self.next = slot_of(self.sequence.saturating_add(1));
         }
     }
 
@@ -262,7 +275,8 @@ fn run(host: &Host<'_>) -> Errno {
 }
 
 /// The slot of a record with this number: they are written in turn, and one that
-/// failed is written again.
+/// failed is written again at the same place. So it need not be written down which it
+/// was.
 fn slot_of(sequence: u64) -> Slot {
     if sequence % 2 == 1 {
         Slot::First

@@ -64,11 +64,7 @@ pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
     let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
     let mut machine = match hands.adopt() {
-        Some(host) => {
-            let mut machine = Machine::resume(settings, host);
-            machine.handle(clock::now(), Event::Tick, &mut actions);
-            machine
-        }
+        Some((host, mark)) => Machine::resume(settings, host, mark),
         None => {
             let mut machine = Machine::new(settings);
             machine.handle(clock::now(), Event::Booted, &mut actions);

@@ -2,6 +2,8 @@
 
 use crate::base::level::Level;
 use crate::base::signal::Signal;
+use crate::base::slot;
+use crate::format::boot_record::BootRecord;
 use crate::format::handover::{self, Handover};
 use crate::pid1::emergency;
 use crate::pid1::log::{Log, Part};
@@ -26,7 +28,12 @@ pub struct Adopted {
     pub handover: Handover,
     /// The descriptor of the host's process.
     pub pidfd: Fd,
+    /// What is kept of the host, if it is on trial.
+    pub record: Option<BootRecord>,
 }
+
+/// Bytes that are handed over at the most: a handover, and what is kept of the host.
+pub const HANDOVER_BYTES: usize = handover::BYTES + slot::BYTES;
 
 /// Makes this process safe, whatever it was given; every signal is blocked already.
 /// What it can't be without, it ends for ([`need`]): descriptors, and a page of
@@ -72,11 +79,16 @@ fn adopt(arguments: Arguments, log: &Log) -> Option<Adopted> {
 }
 
 fn try_adopt(arguments: Arguments) -> Option<Adopted> {
-    let mut buffer = [0; handover::BYTES];
-    let record = sys::handover::take(arguments, &mut buffer)?;
-    let handover = Handover::from_bytes(record)?;
+    let mut buffer = [0; HANDOVER_BYTES];
+    let bytes = sys::handover::take(arguments, &mut buffer)?;
+    let (own, kept) = bytes.split_at_checked(handover::BYTES)?;
+    let handover = Handover::from_bytes(own)?;
     let pidfd = sys::handover::adopt(handover.pidfd)?;
-    Some(Adopted { handover, pidfd })
+    Some(Adopted {
+        handover,
+        pidfd,
+        record: BootRecord::from_bytes(kept),
+    })
 }
 
 /// What host-init can't be without; else this is its end.

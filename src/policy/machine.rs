@@ -168,11 +168,13 @@ impl Machine {
         }
     }
 
-    /// A machine that goes on with the host of its life before.
-    pub fn resume(settings: Settings, host: Saved) -> Self {
+    /// A machine that goes on with the host of its life before, and with what that
+    /// knew of its trial.
+    pub fn resume(settings: Settings, host: Saved, mark: Option<Mark>) -> Self {
         let mut machine = Self::new(settings);
         machine.host.resume(host);
         machine.stage = Stage::Running;
+        machine.resume_trial(host.since, mark);
         machine
     }
 

@@ -274,7 +274,8 @@ impl World {
             // goes on.
             Action::Reexecute(host) => {
                 if !self.goes_wrong(4) {
-                    self.machine = Machine::resume(self.settings, host);
+                    let mark = self.machine.trial().map(|trial| *trial.mark());
+                    self.machine = Machine::resume(self.settings, host, mark);
                 }
                 None
             }

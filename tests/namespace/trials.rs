@@ -13,7 +13,7 @@ const TRIAL: &str = "\
 backoff = \"0s\"
 backoff-max = \"0s\"
 start-limit = 3
-healthy-after = \"50ms\"
+healthy-after = \"1s\"
 record = \"/tmp/record\"
 ";
 
@@ -163,7 +163,7 @@ fn restart(room: &Room) -> Init {
 
 #[test]
 fn who_confirms_a_host_makes_it_healthy_at_once() {
-    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("1s", "1h"));
     let mut init = Start::new(&room).spawn();
     assert_eq!(room.told.next(), "done");
 
@@ -223,7 +223,7 @@ fn a_record_that_can_not_be_kept_is_told_once_and_counted_all_the_same() {
 
 #[test]
 fn a_re_execution_forgets_no_failure() {
-    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("1s", "1h"));
     let mut init = Start::new(&room).spawn();
     assert_eq!(room.told.next(), "done");
 

@@ -28,6 +28,14 @@ impl Machine {
         self.trial.as_ref()
     }
 
+    /// The host went on while host-init was executed again.
+    pub(super) fn resume_trial(&mut self, since: Instant, mark: Option<Mark>) {
+        if let Some(probation) = self.settings.trial {
+            self.trial = Some(Trial::new(probation.rules, mark.unwrap_or_default(), true));
+            self.healthy_at = Some(since.after(probation.healthy_after));
+        }
+    }
+
     /// What was kept is known: the boot goes on.
     pub(super) fn recalled(
         &mut self,
@@ -40,10 +48,6 @@ impl Machine {
             self.kept = mark;
             let mark = mark.unwrap_or_default();
             self.trial = Some(Trial::new(probation.rules, mark, is_same_boot));
-            // It went on while host-init was executed again.
-            if let State::Up { since } = self.host.state() {
-                self.healthy_at = Some(since.after(probation.healthy_after));
-            }
         }
         self.done(now, Task::Recall, Outcome::Good, actions);
     }
@@ -74,7 +78,6 @@ impl Machine {
             self.host.grant(now, actions);
             return;
         };
-        // What was kept could not be read before the host ended.
         let trial = self
             .trial
             .get_or_insert(Trial::new(probation.rules, Mark::default(), true));
@@ -155,25 +158,13 @@ impl Machine {
                     self.forgets(errno, actions);
                 }
             },
-            Task::Recall => self.recall_nothing(outcome, actions),
-            Task::Mount(_) | Task::Directories | Task::Attempt => {}
+            Task::Mount(_) | Task::Directories | Task::Recall | Task::Attempt => {}
         }
         self.settle(now, actions);
         true
     }
 
-    /// Has what was kept read by a life of host-init that found the host running.
-    pub(super) fn recall_late(&mut self, now: Instant, actions: &mut Actions) {
-        let is_unknown = self.trial.is_none() && self.settings.trial.is_some();
-        // A start asks too, and only one child may be at it.
-        let is_up = matches!(self.host.state(), State::Up { .. });
-        if is_unknown && is_up && self.stage == Stage::Running && self.clerk.is_none() {
-            self.employ(now, Task::Recall, KEEPING, actions);
-        }
-    }
-
     pub(super) fn tick_trial(&mut self, now: Instant, actions: &mut Actions) {
-        self.recall_late(now, actions);
         if let State::Asking { until } = self.host.state()
             && until <= now
         {
@@ -236,10 +227,10 @@ impl Machine {
         self.clerk.is_none()
     }
 
-    /// Gives up what is being kept or read: what comes now keeps more, and only one
-    /// may be at it.
+    /// Gives up what is being kept: what comes now keeps more, and only one may be at
+    /// it.
     pub(super) fn free_clerk(&mut self, actions: &mut Actions) {
-        if let Some((task @ (Task::Remember | Task::Recall), _)) = self.clerk {
+        if let Some((task @ Task::Remember, _)) = self.clerk {
             actions.push(Action::Abandon(task));
             self.clerk = None;
             // Nobody knows what it has done.

@@ -16,7 +16,7 @@ fn is_refused(story: &mut Story) -> bool {
 /// The next life, at the same moment.
 fn resumed(story: &Story, settings: Settings, host: Saved) -> Story {
     Story {
-        machine: Machine::resume(settings, host),
+        machine: Machine::resume(settings, host, None),
         now: story.now,
         actions: Actions::new(),
     }
