@@ -11,11 +11,19 @@ use crate::policy::request::{Haste, Request};
 /// How long services have left when the same ending is asked for a second time.
 const HURRIED: Duration = Duration::from_secs(2);
 
+/// How long the part of the boot that is under way may take to be done.
+const FINISHING: Duration = Duration::from_secs(2);
+
 impl Machine {
     pub(super) fn stop(&mut self, now: Instant, aim: Aim, haste: Haste, actions: &mut Actions) {
         match self.stage {
             Stage::Preparing { task, .. } => {
-                actions.push(Action::Abandon(task));
+                match haste {
+                    // A mount that is killed half-way leaves its disk as if the power
+                    // had gone.
+                    Haste::Orderly => self.clerk = Some((task, now.after(FINISHING))),
+                    Haste::AtOnce => actions.push(Action::Abandon(task)),
+                }
                 self.begin_stop(now, aim, haste, actions);
             }
             Stage::Booting
@@ -82,6 +90,7 @@ impl Machine {
         };
         self.host.hurry(now, kill_at, actions);
         self.rescue.hurry(now, kill_at, actions);
+        self.hurry_clerk(kill_at);
         self.settle(now, actions);
     }
 

@@ -247,8 +247,13 @@ impl Machine {
     /// host that is told to end is not healthy for it.
     pub(super) fn stop_trial(&mut self, now: Instant) {
         self.healthy_at = None;
+        self.hurry_clerk(now.after(KEEPING));
+    }
+
+    /// What is under way is given up by then.
+    pub(super) fn hurry_clerk(&mut self, by: Instant) {
         if let Some((_, until)) = &mut self.clerk {
-            *until = (*until).min(now.after(KEEPING));
+            *until = (*until).min(by);
         }
     }
 

@@ -402,7 +402,12 @@ impl Laws {
             !is_preparing || self.task.is_some(),
         );
         let is_boots = matches!(self.task, Some(Task::Mount(_) | Task::Directories));
-        self.hold("a task is waited for", is_preparing || !is_boots);
+        // An orderly stop lets it be done.
+        let is_stopping = matches!(machine.stage(), Stage::Stopping { .. });
+        self.hold(
+            "a task is waited for",
+            is_preparing || is_stopping || !is_boots,
+        );
     }
 
     /// When nothing is going to happen any more.

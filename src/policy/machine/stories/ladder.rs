@@ -47,18 +47,44 @@ fn a_stop_during_the_back_off_leaves_at_once() {
 }
 
 #[test]
-fn a_stop_while_a_mount_is_under_way_abandons_it() {
+fn a_stop_while_a_mount_is_under_way_lets_it_be_done() {
+    let mut story = Story::booted(MACHINE);
+
+    assert_eq!(story.on(Signaled(Signal::USR2)), [ending(Ending::PowerOff)]);
+    assert_eq!(
+        story.on(Done(Mount(0), Outcome::Good)),
+        [Leave(Ending::PowerOff, Step::Kill)]
+    );
+}
+
+#[test]
+fn a_mount_that_hangs_holds_a_stop_up_for_two_seconds() {
+    let mut story = Story::booted(MACHINE);
+    story.on(Signaled(Signal::USR2));
+
+    assert_eq!(
+        story.reach_deadline(2_000),
+        [
+            Abandon(Mount(0)),
+            Say(Report::TooLong(Mount(0))),
+            Leave(Ending::PowerOff, Step::Kill)
+        ]
+    );
+    assert_eq!(story.on(Done(Mount(0), Outcome::Good)), []);
+}
+
+#[test]
+fn a_stop_at_once_abandons_a_mount_that_is_under_way() {
     let mut story = Story::booted(MACHINE);
 
     assert_eq!(
-        story.on(Signaled(Signal::USR2)),
+        story.on(Signaled(realtime(14))),
         [
             Abandon(Mount(0)),
             ending(Ending::PowerOff),
             Leave(Ending::PowerOff, Step::Kill)
         ]
     );
-    assert_eq!(story.on(Done(Mount(0), Outcome::Good)), []);
 }
 
 #[test]
