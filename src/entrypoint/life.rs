@@ -69,8 +69,6 @@ impl Life {
         let _ = power::leave_directory();
         power::close_inherited(Some(&self.launched.pidfd));
         self.may_vanish = !sees_each;
-        // Whoever was this process before may have left some.
-        self.reap();
         loop {
             let deadline = self.entrypoint.deadline();
             if deadline.is_some_and(|at| at <= clock::now()) {

@@ -42,8 +42,8 @@ pub struct Given {
     pub mask: u64,
     /// Where the command is started.
     pub slots: Slots,
-    /// Whether it is PID 1.
-    pub is_init: bool,
+    /// Its pid, in its namespace.
+    pub pid: u32,
 }
 
 /// Where a command is looked for without a `PATH`.
@@ -57,8 +57,9 @@ pub fn main(given: Given) -> Slots {
         persona,
         mask,
         slots,
-        is_init,
+        pid,
     } = given;
+    let is_init = pid == power::INIT;
     let variables = arguments.entries_with(persona.variables_begin());
     let options = Options::parse(persona, arguments.words(), variables);
     let options = match options {
@@ -88,7 +89,7 @@ pub fn main(given: Given) -> Slots {
 
     prepare(&options, &speaker, is_init);
     let ignores_children = speaker.need("wait for children", signals::set_children(Children::Stay));
-    let place = terminal::hand_over(options.job, is_init, &speaker);
+    let place = terminal::hand_over(options.job, pid, &speaker);
     let identity = options.user.map(|user| user::find(user, &speaker));
     let home = identity.as_ref().and_then(|identity| identity.home);
     let environment = environment::of(arguments, persona, &options, home);

@@ -27,7 +27,8 @@ pub struct Place {
 
 /// Finds the job for the command when nobody said which, and makes the terminal one
 /// that the command can take.
-pub fn hand_over(job: Option<Job>, is_init: bool, speaker: &Speaker) -> Place {
+pub fn hand_over(job: Option<Job>, pid: u32, speaker: &Speaker) -> Place {
+    let is_init = pid == power::INIT;
     let has_terminal = terminal::is_there();
     let owner = if has_terminal {
         terminal::owner()
@@ -35,7 +36,7 @@ pub fn hand_over(job: Option<Job>, is_init: bool, speaker: &Speaker) -> Place {
         Owner::Other
     };
     let job = job.unwrap_or_else(|| {
-        if owner == Owner::Own || owner == Owner::Other && power::leads_session() {
+        if owner == Owner::Own || owner == Owner::Other && power::leads_session(pid) {
             Job::Session
         } else {
             // Whoever started host-init waits for it as for any job.

@@ -186,13 +186,13 @@ fn prctl(option: u32, value: usize) -> Result<()> {
     unsafe { check(linux_raw_sys::general::__NR_prctl, words) }.map(drop)
 }
 
-/// Whether this process leads its session (`setsid(2)`).
-pub fn leads_session() -> bool {
+/// Whether this process, which has this pid, leads its session (`setsid(2)`).
+pub fn leads_session(pid: u32) -> bool {
     // Not by rustix, which takes it that every leader has a number here: one outside
     // of the pid namespace has 0.
     // SAFETY: takes a number.
     let leader = unsafe { check(linux_raw_sys::general::__NR_getsid, [0; 6]) };
-    leader.ok() == usize::try_from(pid()).ok()
+    leader.ok() == usize::try_from(pid).ok()
 }
 
 /// Puts a child that has not executed a program into a process group of its own.
@@ -204,6 +204,9 @@ pub fn give_group(child: u32) -> Result<()> {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     rustix::process::setpgid(child, child).map_err(reason)
 }
+
+/// The pid of the first process of a pid namespace.
+pub const INIT: u32 = 1;
 
 /// This process's pid, in its namespace.
 pub fn pid() -> u32 {

@@ -31,12 +31,12 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
     let arguments = unsafe { Arguments::new(stack) };
     // SAFETY: this is the only call in the life of the process.
     let mut slots = unsafe { Slots::take() };
-    let is_init = power::is_init();
+    let pid = power::pid();
     let own = arguments.words().next().unwrap_or_default();
     let persona = persona::by_name(own.to_bytes());
     // The kernel hands words of its command line to the machine's first process,
     // and they mean nothing.
-    let is_machine = is_init && persona.is_own() && power::take_ctrl_alt_del().is_ok();
+    let is_machine = pid == power::INIT && persona.is_own() && power::take_ctrl_alt_del().is_ok();
     if !is_machine {
         if persona.is_own() && client::is_asked(arguments) {
             let _ = signals::set_mask(mask);
@@ -47,7 +47,7 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
             persona,
             mask,
             slots,
-            is_init,
+            pid,
         });
     }
     let role = if is_machine {
