@@ -63,7 +63,7 @@ impl Life {
     pub fn run(mut self, sees_each: bool) -> ! {
         // None is worth the command's life.
         let _ = power::leave_directory();
-        power::close_inherited(Some(&self.launched.pidfd));
+        power::close_inherited(&[Some(&self.launched.pidfd)]);
         if !sees_each && reap::remembers(&self.launched.pidfd) {
             self.let_children_vanish();
         }

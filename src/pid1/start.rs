@@ -26,6 +26,8 @@ pub struct Adopted {
     pub handover: Handover,
     /// The descriptor of the host's process.
     pub pidfd: Fd,
+    /// The socket at which it is heard, if it is.
+    pub socket: Option<Fd>,
 }
 
 /// Makes this process safe, whatever it was given; every signal is blocked already.
@@ -41,7 +43,10 @@ pub fn start(role: Role, arguments: Arguments) -> Started {
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
     let adopted = adopt(arguments, &log);
-    power::close_inherited(adopted.as_ref().map(|adopted| &adopted.pidfd));
+    power::close_inherited(&[
+        adopted.as_ref().map(|adopted| &adopted.pidfd),
+        adopted.as_ref().and_then(|adopted| adopted.socket.as_ref()),
+    ]);
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
@@ -76,7 +81,12 @@ fn try_adopt(arguments: Arguments) -> Option<Adopted> {
     let record = sys::handover::take(arguments, &mut buffer)?;
     let handover = Handover::from_bytes(record)?;
     let pidfd = sys::handover::adopt(handover.pidfd)?;
-    Some(Adopted { handover, pidfd })
+    let socket = handover.socket.and_then(sys::handover::adopt);
+    Some(Adopted {
+        handover,
+        pidfd,
+        socket,
+    })
 }
 
 /// What host-init can't be without; else this is its end.

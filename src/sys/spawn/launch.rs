@@ -80,6 +80,7 @@ pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
     let plan = place.write(Plan {
         exec: Exec::Search(command.words.pointers(), command.path.as_ptr().cast()),
         environment: command.environment.pointers(),
+        own_pid: core::ptr::null_mut(),
         directory: command
             .directory
             .map_or(core::ptr::null(), |path| path.as_ptr().cast()),
@@ -179,7 +180,13 @@ impl OwnPid {
             return;
         }
         // SAFETY: this is the one child, and nobody reads the text yet.
-        let text = unsafe { &mut *text.bytes.get() };
+        self.spell(unsafe { &mut *text.bytes.get() });
+    }
+
+    /// Writes the entry with the pid of this process.
+    pub(super) fn spell(self, text: &mut PidText) {
+        // There may be a longer one there of a child before.
+        *text = [0; TEXT_BYTES];
         let name = self.name();
         let mut rest = rustix::process::getpid().as_raw_pid().unsigned_abs();
         let (head, value) = text.split_at_mut(name.len());
@@ -200,13 +207,16 @@ impl OwnPid {
 
 /// An entry of the environment, the terminating NUL included.
 struct Text {
-    bytes: UnsafeCell<[u8; TEXT_BYTES]>,
+    bytes: UnsafeCell<PidText>,
     is_wanted: AtomicBool,
 }
 
 // SAFETY: the text is written by the one child between its clone and its exec, and
 // read by nobody before.
 unsafe impl Sync for Text {}
+
+/// A name, `=`, the digits of a pid and at least one NUL.
+pub(super) type PidText = [u8; TEXT_BYTES];
 
 /// Room for the longest name, `=`, the digits of a pid and a NUL.
 const TEXT_BYTES: usize = 32;
