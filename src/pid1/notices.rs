@@ -124,7 +124,7 @@ impl Notices {
         status: &mut Status,
         log: &Log,
     ) -> Option<Notice> {
-        let mut heard = Notice::default();
+        let mut heard = None;
         for _ in 0..HEARD_AT_ONCE {
             let mut buffer = [0; MESSAGE_BYTES];
             let letter = match self.inbox.as_ref()?.receive(&mut buffer) {
@@ -139,10 +139,11 @@ impl Notices {
             if self.lets(&letter, main, groups) {
                 let message = notify::parse(letter.text);
                 self.take(&message, status, log);
-                heard = heard.and(message.notice);
+                // Also one with nothing for the rules: what it says is to be told.
+                heard = Some(heard.unwrap_or(Notice::default()).and(message.notice));
             }
         }
-        (heard != Notice::default()).then_some(heard)
+        heard
     }
 
     fn lets(&self, letter: &Letter<'_>, main: Option<u32>, groups: &Groups) -> bool {
