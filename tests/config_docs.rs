@@ -34,7 +34,11 @@ fn set(key: &Key, value: &str) -> String {
         Table::Directory => format!("[[directory]]\n{}{assignment}", others(&["path = \"/a\""])),
         Table::Host => {
             // Some mean nothing while failures are not counted.
-            let rest = ["command = [\"/a\"]", "start-limit = 5"];
+            let rest = [
+                "command = [\"/a\"]",
+                "start-limit = 5",
+                "ready = \"notify\"",
+            ];
             format!("[host]\n{}{assignment}", others(&rest))
         }
         Table::Environment => format!("[host.environment]\n{assignment}"),

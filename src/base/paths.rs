@@ -14,6 +14,9 @@ pub const CONSOLE: &CStr = c"/dev/console";
 /// Where what host-init knows is told to others.
 pub const STATE: &CStr = c"/run/host-init";
 
+/// Where the host says how it is (`sd_notify(3)`).
+pub const NOTIFY: &CStr = c"/run/host-init/notify";
+
 /// The root of the unified cgroup hierarchy (`cgroups(7)`).
 pub const CGROUP: &CStr = c"/sys/fs/cgroup";
 

@@ -67,7 +67,7 @@ impl Life {
     pub fn run(mut self, sees_each: bool) -> ! {
         // None is worth the command's life.
         let _ = power::leave_directory();
-        power::close_inherited(Some(&self.launched.pidfd));
+        power::close_inherited(&[Some(&self.launched.pidfd)]);
         self.may_vanish = !sees_each;
         loop {
             let deadline = self.entrypoint.deadline();

@@ -26,7 +26,7 @@
 //! | 332 | 1 | how: 0 never, 1 code, 2 signal, 3 signal and core dump, 4 not started, 5 unknown |
 //! | 333 | 1 | the code, the signal, or the step that failed |
 //! | 334 | 2 | the kernel's reason when it was not started |
-//! | 336 | 1 | who caused it: 1 nobody, 2 a stop, 3 a timeout |
+//! | 336 | 1 | who caused it: 1 nobody, 2 a stop, 3 its timeout, 4 it was not ready in time, 5 its watchdog |
 //! | 337 | 7 | zeros |
 //! | 344 | 8 | CRC-64/XZ of all before |
 //! | 352 | 3744 | zeros |
@@ -324,6 +324,8 @@ fn spell_last(last: Last) -> [u8; 5] {
         Cause::Itself => 1,
         Cause::Stop => 2,
         Cause::Timeout => 3,
+        Cause::Unready => 4,
+        Cause::Watchdog => 5,
     };
     [how, what, low, high, cause]
 }
@@ -348,6 +350,8 @@ fn read_last([how, what, low, high, cause]: [u8; 5], at: u64) -> Option<Option<L
         1 => Cause::Itself,
         2 => Cause::Stop,
         3 => Cause::Timeout,
+        4 => Cause::Unready,
+        5 => Cause::Watchdog,
         _ => return None,
     };
     Some(Some(Last { exit, cause, at }))

@@ -10,16 +10,27 @@
 //! | 28 | 4 | failures in a row |
 //! | 32 | 4 | starts |
 //! | 36 | 8 | the soft limit of open files that services get, all ones for none |
-//! | 44 | 4 | CRC-32 of all before |
+//! | 44 | 8 | since when the host is ready, or when it must be |
+//! | 52 | 8 | how often it must be heard of, in nanoseconds; 0 for never |
+//! | 60 | 8 | when it must be heard of next, all ones for never |
+//! | 68 | 4 | the descriptor of the socket at which it is heard, all ones for none |
+//! | 72 | 1 | 1 when it is ready |
+//! | 73 | 1 | 1 when all of its processes are heard |
+//! | 74 | 2 | zeros |
+//! | 76 | 4 | CRC-32 of all before |
 //!
 //! Numbers are little-endian. A version that is not known is refused: the next
 //! life then kills what the one before has left, and starts anew.
+
+use core::time::Duration;
 
 use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 
 use crate::base::time::Instant;
 use crate::policy::backoff::Failures;
+use crate::policy::notice::Access;
 use crate::policy::service::Saved;
+use crate::policy::vigil::{Readiness, Vigil};
 
 /// What is handed over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,21 +43,35 @@ pub struct Handover {
     pub host: Saved,
     /// The soft limit of open files that services get.
     pub open_files: Option<u64>,
+    /// The number of the socket at which it is heard.
+    pub socket: Option<i32>,
+    /// Whose messages count.
+    pub access: Access,
 }
 
 /// Bytes of a record.
-pub const BYTES: usize = 48;
+pub const BYTES: usize = 80;
 
 const MAGIC: [u8; 8] = *b"hostinit";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// A table would be larger than the code, for a sum of 48 bytes.
+/// A table would be larger than the code, for a sum of 80 bytes.
 const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 impl Handover {
     /// The record.
     pub fn to_bytes(&self) -> [u8; BYTES] {
-        let parts: [&[u8]; 8] = [
+        let Vigil {
+            readiness,
+            interval,
+            alive_by,
+        } = self.host.vigil;
+        let (is_ready, at) = match readiness {
+            Readiness::Since(at) => (true, at),
+            Readiness::By(at) => (false, at),
+        };
+        let interval = interval.unwrap_or_default().as_nanos();
+        let parts: [&[u8]; 13] = [
             &MAGIC,
             &VERSION.to_le_bytes(),
             &self.pid.to_le_bytes(),
@@ -55,6 +80,11 @@ impl Handover {
             &self.host.failures.number().to_le_bytes(),
             &self.host.starts.to_le_bytes(),
             &self.open_files.unwrap_or(u64::MAX).to_le_bytes(),
+            &at.as_nanos().to_le_bytes(),
+            &u64::try_from(interval).unwrap_or(u64::MAX).to_le_bytes(),
+            &alive_by.map_or(u64::MAX, Instant::as_nanos).to_le_bytes(),
+            &self.socket.unwrap_or(-1).to_le_bytes(),
+            &[u8::from(is_ready), u8::from(self.access == Access::All)],
         ];
         let mut record = [0; BYTES];
         let (body, sum) = record.split_at_mut(BYTES.saturating_sub(4));
@@ -82,16 +112,36 @@ impl Handover {
         let (since, rest) = rest.split_first_chunk::<8>()?;
         let (failures, rest) = rest.split_first_chunk::<4>()?;
         let (starts, rest) = rest.split_first_chunk::<4>()?;
-        let (open_files, _) = rest.split_first_chunk::<8>()?;
+        let (open_files, rest) = rest.split_first_chunk::<8>()?;
+        let (at, rest) = rest.split_first_chunk::<8>()?;
+        let (interval, rest) = rest.split_first_chunk::<8>()?;
+        let (alive_by, rest) = rest.split_first_chunk::<8>()?;
+        let (socket, rest) = rest.split_first_chunk::<4>()?;
+        let ([is_ready, hears_all], _) = rest.split_first_chunk::<2>()?;
+        let at = Instant::from_nanos(u64::from_le_bytes(*at));
+        let some = |bytes: [u8; 8], none| Some(u64::from_le_bytes(bytes)).filter(|n| *n != none);
         Some(Self {
             pid: u32::from_le_bytes(*pid),
             pidfd: i32::from_le_bytes(*pidfd),
             host: Saved {
                 since: Instant::from_nanos(u64::from_le_bytes(*since)),
+                vigil: Vigil {
+                    readiness: match is_ready {
+                        0 => Readiness::By(at),
+                        _ => Readiness::Since(at),
+                    },
+                    interval: some(*interval, 0).map(Duration::from_nanos),
+                    alive_by: some(*alive_by, u64::MAX).map(Instant::from_nanos),
+                },
                 failures: Failures::new(u32::from_le_bytes(*failures)),
                 starts: u32::from_le_bytes(*starts),
             },
-            open_files: Some(u64::from_le_bytes(*open_files)).filter(|limit| *limit != u64::MAX),
+            open_files: some(*open_files, u64::MAX),
+            socket: Some(i32::from_le_bytes(*socket)).filter(|number| *number >= 0),
+            access: match hears_all {
+                0 => Access::Main,
+                _ => Access::All,
+            },
         })
     }
 }
@@ -105,15 +155,38 @@ mod tests {
         pidfd: 9,
         host: Saved {
             since: Instant::from_nanos(0x0123_4567_89ab_cdef),
+            vigil: Vigil {
+                readiness: Readiness::Since(Instant::from_nanos(5)),
+                interval: Some(Duration::from_secs(3)),
+                alive_by: Some(Instant::from_nanos(6)),
+            },
             failures: Failures::new(2),
             starts: 7,
         },
         open_files: Some(1_024),
+        socket: Some(11),
+        access: Access::All,
     };
 
     #[test]
     fn a_record_is_read_back_as_it_was() {
-        assert_eq!(Handover::from_bytes(&HANDOVER.to_bytes()), Some(HANDOVER));
+        let unheard = Handover {
+            host: Saved {
+                vigil: Vigil {
+                    readiness: Readiness::By(Instant::from_nanos(7)),
+                    interval: None,
+                    alive_by: None,
+                },
+                ..HANDOVER.host
+            },
+            open_files: None,
+            socket: None,
+            access: Access::Main,
+            ..HANDOVER
+        };
+        for handover in [HANDOVER, unheard] {
+            assert_eq!(Handover::from_bytes(&handover.to_bytes()), Some(handover));
+        }
     }
 
     #[test]
@@ -134,9 +207,9 @@ mod tests {
     #[test]
     fn another_version_is_refused_though_its_sum_is_right() {
         let mut record = HANDOVER.to_bytes();
-        record[8] = 2;
-        let sum = CRC.checksum(&record[..44]);
-        record[44..].copy_from_slice(&sum.to_le_bytes());
+        record[8] = 1;
+        let sum = CRC.checksum(&record[..76]);
+        record[76..].copy_from_slice(&sum.to_le_bytes());
 
         assert_eq!(Handover::from_bytes(&record), None);
     }

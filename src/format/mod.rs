@@ -14,6 +14,7 @@
 //! | [`mount_options`] | mount options as `mount(8)` takes them |
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
 //! | [`name`] | the name of a version, and the number that stands for it |
+//! | [`notify`] | what a service says of itself, `sd_notify(3)` |
 //! | [`record`] | the exit record of a service (JSON) and its status |
 //! | [`state`] | what host-init is doing (JSON) |
 //! | [`upward`] | `sd_notify(3)`, and the environment of a container's init |
@@ -53,6 +54,7 @@ pub mod line;
 pub mod mount_options;
 pub mod mountinfo;
 pub mod name;
+pub mod notify;
 pub mod options;
 pub mod passwd;
 pub mod record;

@@ -21,6 +21,8 @@
 //! | no process could be made | `{"step":"clone","errno":name,"code":219}` | `resources` |
 //! | another step before the program | `{"step":word,"errno":name,"code":n}` | `exit-code` |
 //! | nobody knows | `null` | `unknown` |
+//! | any of these, told to for not being ready in time | the same | `timeout` |
+//! | any of these, told to for not being heard of in time | the same | `watchdog` |
 //!
 //! `result` has the words of `$SERVICE_RESULT` in `systemd.exec(5)`, `unknown`
 //! apart, with two differences: `signal` stays `signal` when it was asked for
@@ -31,6 +33,7 @@ use core::fmt::{Result, Write};
 use crate::base::exit::{Exit, Step};
 use crate::base::time::Instant;
 use crate::format::json;
+use crate::policy::vigil::Lapse;
 
 /// What is kept of one life of a service.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,6 +50,8 @@ pub struct Record<'a> {
     pub exit: Exit,
     /// Who asked for its end.
     pub asked: Asker,
+    /// What it did not do and was told to end for, if that was it.
+    pub lapse: Option<Lapse>,
     /// How often it was started before this life.
     pub restarts: u32,
 }
@@ -75,7 +80,11 @@ impl Record<'_> {
         out.write_str(",\"ended\":")?;
         write!(out, "{}", microseconds(self.ended))?;
         out.write_str(",\"result\":\"")?;
-        out.write_str(result(self.exit))?;
+        out.write_str(match self.lapse {
+            Some(Lapse::Unready) => "timeout",
+            Some(Lapse::Silent) => "watchdog",
+            None => result(self.exit),
+        })?;
         out.write_str("\",\"exit\":")?;
         write_exit(out, self.exit)?;
         out.write_str(",\"asked\":\"")?;
@@ -181,6 +190,7 @@ mod tests {
             ended: Instant::from_nanos(2_500_000_000),
             exit,
             asked: Asker::Nobody,
+            lapse: None,
             restarts: 3,
         }
     }
@@ -257,6 +267,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_done_is_the_result_however_it_ended() {
+        for (lapse, result) in [(Lapse::Unready, "timeout"), (Lapse::Silent, "watchdog")] {
+            let value = written(&Record {
+                lapse: Some(lapse),
+                ..record(Exit::Code(0))
+            });
+
+            assert_eq!(value["result"], result);
+            assert_eq!(value["exit"], json!({"code": 0}));
+            assert_eq!(value["asked"], "none");
+        }
+    }
+
+    #[test]
     fn the_longest_record_fits_a_line_of_the_log() {
         let longest = Record {
             service: &[b'x'; 64],
@@ -268,6 +292,7 @@ mod tests {
                 dumped: false,
             },
             asked: Asker::Operator,
+            lapse: Some(Lapse::Silent),
             restarts: u32::MAX,
         };
         let mut out = String::new();

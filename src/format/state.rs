@@ -1,11 +1,13 @@
 //! What host-init is doing, as JSON: `/run/host-init/state.json`.
 //!
 //! ```json
-//! {"stage":"running","host":{"state":"up","pid":12,"starts":3,"failures":0}}
+//! {"stage":"running","host":{"state":"up","pid":12,"starts":3,"failures":0,"ready":true,
+//!  "status":"serving 12 meshes"}}
 //! ```
 
 use core::fmt::{Result, Write};
 
+use crate::format::json;
 use crate::policy::ending::Ending;
 use crate::policy::machine::{Aim, Machine, Stage};
 use crate::policy::service;
@@ -19,6 +21,8 @@ pub struct State {
     pid: Option<u32>,
     starts: u32,
     failures: u32,
+    /// Whether it is ready; none when it is not up.
+    ready: Option<bool>,
     /// Failures in a row that count for its trial; none without one.
     trial: Option<u32>,
     /// Why it is halted.
@@ -35,6 +39,11 @@ impl State {
             pid,
             starts: host.starts(),
             failures: host.failures(),
+            ready: if let service::State::Up { vigil, .. } = host.state() {
+                Some(vigil.ready_since().is_some())
+            } else {
+                None
+            },
             trial: machine.trial().map(|trial| trial.mark().failures),
             halted: if let Stage::Halted { halt, .. } = machine.stage() {
                 Some(halt_word(halt))
@@ -44,8 +53,9 @@ impl State {
         }
     }
 
-    /// Writes one line of JSON, line end included.
-    pub fn write_json(&self, out: &mut dyn Write) -> Result {
+    /// Writes one line of JSON, line end included; with what the host says of itself, if
+    /// it does.
+    pub fn write_json(&self, status: &[u8], out: &mut dyn Write) -> Result {
         write!(
             out,
             "{{\"stage\":\"{}\",\"host\":{{\"state\":\"{}\",\"pid\":",
@@ -60,6 +70,13 @@ impl State {
             ",\"starts\":{},\"failures\":{}",
             self.starts, self.failures
         )?;
+        if let Some(is_ready) = self.ready {
+            write!(out, ",\"ready\":{is_ready}")?;
+        }
+        if !status.is_empty() {
+            out.write_str(",\"status\":")?;
+            json::write_string(out, status)?;
+        }
         if let Some(failures) = self.trial {
             write!(out, ",\"trial\":{{\"failures\":{failures}}}")?;
         }
@@ -109,7 +126,9 @@ const fn service_word(state: service::State) -> &'static str {
         service::State::Down => "down",
         service::State::Asking { .. } => "starting",
         service::State::Up { .. } => "up",
-        service::State::Stopping { .. } | service::State::Killed { .. } => "stopping",
+        service::State::Failing { .. }
+        | service::State::Stopping { .. }
+        | service::State::Killed { .. } => "stopping",
         service::State::Sweeping { .. } => "sweeping",
         service::State::Waiting { .. } => "waiting",
         service::State::Stuck => "stuck",
@@ -128,18 +147,21 @@ mod tests {
             pid: Some(12),
             starts: 3,
             failures: 0,
+            ready: Some(false),
             trial: Some(2),
             halted: Some("was-good"),
         };
         let mut text = String::new();
 
-        state.write_json(&mut text).unwrap();
+        state.write_json(b"\"so\"\n", &mut text).unwrap();
 
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(text.ends_with('\n'));
         assert_eq!(value["stage"], "running");
         assert_eq!(value["host"]["pid"], 12);
         assert_eq!(value["host"]["starts"], 3);
+        assert_eq!(value["host"]["ready"], false);
+        assert_eq!(value["host"]["status"], "\"so\"\n");
         assert_eq!(value["host"]["trial"]["failures"], 2);
         assert_eq!(value["host"]["halted"], "was-good");
     }

@@ -14,6 +14,7 @@ pub const fn status(mood: Mood) -> &'static str {
     match mood {
         Mood::Preparing => "STATUS=preparing what the config asks for",
         Mood::Idle => "STATUS=no host to run",
+        Mood::Starting => "STATUS=the host is up, and not ready yet",
         Mood::Up => "STATUS=the host is up",
         Mood::Failed => "STATUS=the host failed, and is started again soon",
         Mood::Ended => "STATUS=the host ended, and is started again soon",
@@ -70,6 +71,7 @@ mod tests {
         let moods = [
             Mood::Preparing,
             Mood::Idle,
+            Mood::Starting,
             Mood::Up,
             Mood::Failed,
             Mood::Ended,

@@ -6,9 +6,9 @@ use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::pid1::hands::Hands;
-use crate::pid1::processes::PLACES;
+use crate::pid1::processes::{self, PLACES, Process};
 use crate::pid1::watch::Source;
-use crate::policy::event::{Event, SERVICES};
+use crate::policy::event::{Event, SERVICES, ServiceId};
 use crate::sys::{clock, reap};
 
 /// Signals that are taken at one wake-up; the rest stay with the kernel. One read
@@ -16,8 +16,9 @@ use crate::sys::{clock, reap};
 const SIGNALS: usize = 8;
 
 /// Events that one wake-up may bring: the end of every process, an empty group of
-/// every service, and signals.
-const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS;
+/// every service, signals, and twice what the host says: before its end, and when it
+/// speaks.
+const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS + 2;
 
 /// Things that are looked at after one wait; the rest are reported by the next.
 const READY: usize = 8;
@@ -34,6 +35,8 @@ pub struct Events {
     may_reap: bool,
     /// Whether the last event was a tick.
     has_ticked: bool,
+    /// Whether the next event is a tick.
+    owes_tick: bool,
 }
 
 impl Events {
@@ -66,7 +69,14 @@ impl Hands {
             // A flood of events does not hold back what is due: one tick comes
             // between two of them.
             let is_due = deadline.is_some_and(|at| at <= clock::now());
-            if is_due && !self.events.has_ticked {
+            let owes_tick = core::mem::take(&mut self.events.owes_tick);
+            if owes_tick || is_due && !self.events.has_ticked {
+                // What the host has said in time is not too late because nobody has
+                // read it yet.
+                if !owes_tick && let Some(heard) = self.hear_host() {
+                    self.events.owes_tick = true;
+                    return heard;
+                }
                 self.events.has_ticked = true;
                 return Event::Tick;
             }
@@ -93,6 +103,25 @@ impl Hands {
         }
     }
 
+    /// What the host has said.
+    fn hear_host(&mut self) -> Option<Event> {
+        let main = self.processes.main(ServiceId::Host).map(|main| main.pid);
+        self.hear(main)
+    }
+
+    /// A process that was in the table has ended. What the host said before it did is
+    /// heard before it.
+    fn note_end(&mut self, process: &Process, exit: Exit) {
+        if let processes::Part::Main(ServiceId::Host, _) = process.part
+            && let Some(heard) = self.hear(Some(process.pid))
+        {
+            self.push(heard);
+        }
+        if let Some(event) = self.ended(process, exit) {
+            self.push(event);
+        }
+    }
+
     fn look(&mut self, source: Source) {
         match source {
             Source::Signals => self.read_signals(),
@@ -104,14 +133,18 @@ impl Hands {
                     .and_then(|process| reap::ask(&process.pidfd).unwrap_or(Some(Exit::Unknown)));
                 if let Some(exit) = exit
                     && let Some(process) = self.processes.take(place)
-                    && let Some(event) = self.ended(&process, exit)
                 {
-                    self.push(event);
+                    self.note_end(&process, exit);
                 }
             }
             Source::Group(place) => {
                 if let Some(id) = self.groups.is_empty(place) {
                     self.push(Event::Emptied(id));
+                }
+            }
+            Source::Notices => {
+                if let Some(heard) = self.hear_host() {
+                    self.push(heard);
                 }
             }
         }
@@ -149,10 +182,8 @@ impl Hands {
             let Some((pid, exit)) = reap::next() else {
                 return;
             };
-            if let Some(process) = self.processes.take_pid(pid)
-                && let Some(event) = self.ended(&process, exit)
-            {
-                self.push(event);
+            if let Some(process) = self.processes.take_pid(pid) {
+                self.note_end(&process, exit);
             }
         }
         self.events.may_reap = true;

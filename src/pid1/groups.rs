@@ -185,6 +185,23 @@ impl Groups {
         Swept::Watched
     }
 
+    /// Whether a process is in the service's session, or in its control group.
+    pub fn has(&self, id: ServiceId, pid: u32) -> bool {
+        let Some(service) = self.services.get(index(id)) else {
+            return false;
+        };
+        if pid == 0 || service.leader == 0 {
+            return false;
+        }
+        let mut has = power::session_of(pid) == Ok(service.leader);
+        if let Some(group) = &service.group
+            && !has
+        {
+            let _ = group.processes(|other| has |= other == pid);
+        }
+        has
+    }
+
     /// Kills everything of the service.
     pub fn kill(&self, id: ServiceId) {
         if let Some(service) = self.services.get(index(id)) {

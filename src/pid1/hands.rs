@@ -17,12 +17,14 @@ use crate::pid1::events::Events;
 use crate::pid1::groups::{Groups, Swept};
 use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
+use crate::pid1::notices::Notices;
 use crate::pid1::processes::{Part, Process, Processes};
 use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
 use crate::pid1::upward::Manager;
 use crate::pid1::watch::Watch;
-use crate::pid1::{leave, program, work};
+use crate::pid1::{leave, notices, program, work};
+use crate::policy::config::Host;
 use crate::policy::ending::{self, Ending};
 use crate::policy::event::{Action, Event, ServiceId, Task};
 use crate::policy::machine::Machine;
@@ -70,6 +72,8 @@ pub struct Hands {
     pub has_aside: bool,
     /// What is kept of the host over power cuts.
     pub keeper: Keeper,
+    /// What the host says of itself.
+    pub notices: Notices,
 }
 
 impl Hands {
@@ -171,6 +175,9 @@ impl Hands {
 
     fn start(&mut self, id: ServiceId) -> Option<Event> {
         self.status.started(id, clock::now());
+        if id == ServiceId::Host {
+            self.listen();
+        }
         match self.try_start(id) {
             Ok(pid) => {
                 self.status.has_pid(id, pid);
@@ -208,6 +215,23 @@ impl Hands {
         Ok(pid)
     }
 
+    /// Gets ready to hear the host that is about to be started, before it can speak.
+    fn listen(&mut self) {
+        let host = self.config.value().host.as_ref();
+        if host.is_some_and(Host::is_heard) {
+            self.notices.open(&self.watch, &self.log);
+        } else {
+            self.notices.close(&self.watch);
+        }
+    }
+
+    /// What the host with this main process has said.
+    pub fn hear(&mut self, main: Option<u32>) -> Option<Event> {
+        let (groups, log) = (&self.groups, &self.log);
+        let heard = self.notices.hear(main, groups, &mut self.status, log);
+        heard.map(Event::Notified)
+    }
+
     fn spawn(&mut self, id: ServiceId, grouped: Grouped) -> Result<Started> {
         let cgroup = match grouped {
             Grouped::Yes => self.groups.group(id, &self.log),
@@ -215,7 +239,11 @@ impl Hands {
         };
         let config = self.config.value();
         let (role, inherited) = (self.facts.role, self.arguments);
-        program::with(id, config, role, inherited, |program| {
+        let heard = match &config.host {
+            Some(host) => self.notices.environment(host.watchdog),
+            None => notices::Environment::default(),
+        };
+        program::with(id, config, role, inherited, &heard, |program| {
             self.spawner.spawn(Program {
                 cgroup,
                 open_files: self.open_files,
@@ -302,6 +330,7 @@ impl Hands {
             handover,
             pidfd,
             record,
+            socket,
         } = self.adopted.take()?;
         // The life before has done it.
         self.has_aside = false;
@@ -309,6 +338,7 @@ impl Hands {
             pid,
             host,
             open_files,
+            access,
             ..
         } = handover;
         // The limit that is found now is PID 1's own.
@@ -318,6 +348,9 @@ impl Hands {
         let _ = self.groups.group(id, &self.log);
         self.groups.set_leader(id, pid);
         self.status.adopted(id, pid, host);
+        if let Some(socket) = socket {
+            self.notices.adopt(socket, access, &self.watch);
+        }
         self.insert(pid, pidfd, Part::Main(id, ticket));
         // It may have ended while nobody was there to hear of it.
         self.events.reap_soon();
@@ -342,6 +375,8 @@ impl Hands {
             pidfd: handover::number(&process.pidfd),
             host,
             open_files: self.open_files,
+            socket: self.notices.socket().map(handover::number),
+            access: self.notices.access(),
         };
         let mut bytes = [0; HANDOVER_BYTES];
         let (own, kept) = bytes.split_at_mut(format::handover::BYTES);
@@ -358,7 +393,9 @@ impl Hands {
         let errno = if self.spawner.is_in_flight() {
             Errno::EBUSY
         } else {
-            handover::reexecute(bytes, &[&process.pidfd], self.arguments)
+            // What is said in between waits in the socket for the next life.
+            let kept = [Some(&process.pidfd), self.notices.socket()];
+            handover::reexecute(bytes, &kept, self.arguments)
         };
         self.log
             .failed(Level::Error, "re-execute", b"host-init", errno);

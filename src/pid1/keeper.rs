@@ -265,6 +265,7 @@ fn run(host: &Host<'_>) -> Errno {
         arguments: &host.rollback,
         environment: &program::ENVIRONMENT,
         inherited: None,
+        has_watchdog_pid: false,
         directory: c"/",
         stdio: Stdio::Kmsg,
         cgroup: None,

@@ -117,8 +117,10 @@ impl Log {
     pub fn ended(&self, id: ServiceId, exit: Exit, cause: Cause) {
         let name = Part::Text(name(id));
         let level = match (exit, cause) {
-            (Exit::Code(0), _) | (_, Cause::Stop) => Level::Notice,
-            (_, Cause::Itself | Cause::Timeout) => Level::Warning,
+            (Exit::Code(0), Cause::Itself | Cause::Timeout) | (_, Cause::Stop) => Level::Notice,
+            (_, Cause::Itself | Cause::Timeout | Cause::Unready | Cause::Watchdog) => {
+                Level::Warning
+            }
         };
         let number = |code: u8| Part::Number(u64::from(code));
         match exit {
@@ -176,6 +178,28 @@ impl Log {
                 &[
                     Part::Text(name(id)),
                     Part::Text(": did not end in time, killed"),
+                ],
+            ),
+            Report::Ready(id) => say(Level::Info, &[Part::Text(name(id)), Part::Text(": ready")]),
+            Report::Leaving(id) => say(
+                Level::Info,
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": ends by itself, as it says"),
+                ],
+            ),
+            Report::Unready(id) => say(
+                Level::Warning,
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": not ready in time, told to end"),
+                ],
+            ),
+            Report::Silent(id) => say(
+                Level::Warning,
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": watchdog: not heard of in time, told to abort"),
                 ],
             ),
             Report::Unkillable(id) => say(

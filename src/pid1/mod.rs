@@ -13,6 +13,7 @@
 //! - [`config`]: the config file, read and held;
 //! - [`work`]: what children do that may block: mounts, directories;
 //! - [`keeper`]: what is kept of the host over power cuts, by children;
+//! - [`notices`]: what the host says of itself;
 //! - [`leave`], [`holder`]: the last steps, in a child;
 //! - [`status`]: what is told to others in `/run/host-init`;
 //! - [`upward`]: what is told to whoever runs the container;
@@ -31,6 +32,7 @@ pub mod holder;
 pub mod keeper;
 pub mod leave;
 pub mod log;
+pub mod notices;
 pub mod processes;
 pub mod program;
 pub mod start;
@@ -43,6 +45,7 @@ use crate::pid1::boot::Booted;
 use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
 use crate::pid1::keeper::Keeper;
+use crate::pid1::notices::Notices;
 use crate::pid1::processes::Processes;
 use crate::pid1::start::Started;
 use crate::pid1::status::Status;
@@ -120,5 +123,6 @@ fn prepare(role: Role, arguments: Arguments, spawner: Spawner) -> Hands {
         adopted,
         has_aside: true,
         keeper: Keeper::default(),
+        notices: Notices::default(),
     }
 }

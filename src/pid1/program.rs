@@ -6,6 +6,7 @@ use heapless::Vec;
 
 use crate::base::limits;
 use crate::format::upward;
+use crate::pid1::notices::Environment;
 use crate::policy::config::{Config, Host, Output};
 use crate::policy::event::ServiceId;
 use crate::policy::settings::Role;
@@ -30,6 +31,7 @@ pub fn with<R>(
     config: &Config<'_>,
     role: Role,
     inherited: Arguments,
+    heard: &Environment,
     run: impl FnOnce(Program<'_>) -> R,
 ) -> Option<R> {
     match id {
@@ -48,15 +50,17 @@ pub fn with<R>(
                     has: &has,
                 }),
             };
-            let environment = own(&host.environment, |built_in| {
+            let environment = own(&host.environment, heard, |built_in| {
                 let named = name(built_in);
                 inherited.is_some_and(|inherited| {
                     let mut entries = inherited.from.environment();
                     entries.any(|entry| name(entry) == named)
                 })
             });
+            let has_pid = environment.iter().any(|own| name(own) == b"WATCHDOG_PID");
             Some(run(Program {
                 inherited,
+                has_watchdog_pid: heard.has_pid && !has_pid,
                 ..program(
                     &host.command,
                     &environment,
@@ -91,6 +95,7 @@ fn program<'a>(
         arguments,
         environment,
         inherited: None,
+        has_watchdog_pid: false,
         directory,
         stdio,
         cgroup: None,
@@ -106,14 +111,15 @@ fn program<'a>(
 /// The config's entries, and those that are there if nobody says else.
 fn own<'a>(
     configured: &[&'a CStr],
+    heard: &'a Environment,
     is_inherited: impl Fn(&CStr) -> bool,
-) -> Vec<&'a CStr, { limits::WORDS + ENVIRONMENT.len() }> {
+) -> Vec<&'a CStr, { limits::WORDS + ENVIRONMENT.len() + 2 }> {
     let mut own = Vec::new();
     // There is room: a config has no more.
     let _ = own.extend_from_slice(configured);
-    for entry in ENVIRONMENT {
+    for entry in ENVIRONMENT.into_iter().chain(heard.entries()) {
         let is_there = own.iter().any(|known| name(known) == name(entry));
-        if !is_there && !is_inherited(entry) {
+        if !is_there && (upward::is_own(name(entry)) || !is_inherited(entry)) {
             let _ = own.push(entry);
         }
     }
@@ -144,9 +150,11 @@ mod tests {
 
     #[test]
     fn what_is_said_elsewhere_is_not_built_in() {
-        let nothing = |_: &CStr| false;
-        let path = |entry: &CStr| name(entry) == b"PATH";
+        let nothing: fn(&CStr) -> bool = |_| false;
+        let path: fn(&CStr) -> bool = |entry| name(entry) == b"PATH";
 
+        let heard = Environment::default();
+        let own = |configured, is_inherited| own(configured, &heard, is_inherited);
         assert_eq!(own(&[], nothing), ENVIRONMENT);
         assert_eq!(own(&[c"HOME=", c"A=b"], path), [c"HOME=", c"A=b"]);
         assert_eq!(own(&[c"PATH=/mine"], nothing), [c"PATH=/mine", c"HOME=/"]);

@@ -30,6 +30,8 @@ pub struct Adopted {
     pub pidfd: Fd,
     /// What is kept of the host, if it is on trial.
     pub record: Option<BootRecord>,
+    /// The socket at which it is heard, if it is.
+    pub socket: Option<Fd>,
 }
 
 /// Bytes that are handed over at the most: a handover, and what is kept of the host.
@@ -48,7 +50,10 @@ pub fn start(role: Role, arguments: Arguments) -> Started {
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
     let adopted = adopt(arguments, &log);
-    power::close_inherited(adopted.as_ref().map(|adopted| &adopted.pidfd));
+    power::close_inherited(&[
+        adopted.as_ref().map(|adopted| &adopted.pidfd),
+        adopted.as_ref().and_then(|adopted| adopted.socket.as_ref()),
+    ]);
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
     let watch = need("wait for signals", Watch::new(), &log);
@@ -84,10 +89,12 @@ fn try_adopt(arguments: Arguments) -> Option<Adopted> {
     let (own, kept) = bytes.split_at_checked(handover::BYTES)?;
     let handover = Handover::from_bytes(own)?;
     let pidfd = sys::handover::adopt(handover.pidfd)?;
+    let socket = handover.socket.and_then(sys::handover::adopt);
     Some(Adopted {
         handover,
         pidfd,
         record: BootRecord::from_bytes(kept),
+        socket,
     })
 }
 

@@ -17,16 +17,19 @@ use crate::base::exit::Exit;
 use crate::base::level::Level;
 use crate::base::paths;
 use crate::base::time::Instant;
+use crate::format::notify::STATUS_BYTES;
 use crate::format::record::{self, Asker, Record};
 use crate::format::state::State;
 use crate::pid1::log::{self, Log};
 use crate::policy::event::{Cause, SERVICES, ServiceId};
 use crate::policy::machine::{Machine, Stage};
 use crate::policy::service::Saved;
+use crate::policy::vigil::Lapse;
 use crate::sys::{Fd, clock, files};
 
-/// Bytes of a record or a state.
-type Text = heapless::String<512>;
+/// Bytes of a record or a state, in which the host's own words may take six for each
+/// character.
+type Text = heapless::String<1024>;
 
 /// How long a change may stay untold. A start is not to wait for a file, and
 /// changes that follow each other are told together.
@@ -41,6 +44,10 @@ pub struct Status {
     has_failed: bool,
     lives: [Life; SERVICES.len()],
     told: Option<State>,
+    /// What the host says of itself in this life.
+    words: heapless::Vec<u8, STATUS_BYTES>,
+    /// Whether that is to be told.
+    has_new_words: bool,
     /// When what has changed is told.
     due: Option<Instant>,
 }
@@ -68,6 +75,9 @@ struct Ended {
 impl Status {
     /// A life begins.
     pub fn started(&mut self, id: ServiceId, now: Instant) {
+        if id == ServiceId::Host {
+            self.says(b"");
+        }
         let life = self.life(id);
         life.restarts = match life.started {
             Instant::BOOT => 0,
@@ -75,6 +85,16 @@ impl Status {
         };
         life.started = now;
         life.pid = None;
+    }
+
+    /// The host says this of itself.
+    pub fn says(&mut self, words: &[u8]) {
+        if self.words != words {
+            self.has_new_words = true;
+            self.words.clear();
+            // There is room: the parser cuts it.
+            let _ = self.words.extend_from_slice(words);
+        }
     }
 
     /// A life that began before this one of host-init's goes on.
@@ -110,6 +130,7 @@ impl Status {
     pub fn note(&mut self, machine: &Machine, pid: Option<u32>, now: Instant) {
         let is_leaving = matches!(machine.stage(), Stage::Leaving { .. });
         let has_changed = self.told != Some(State::new(machine, pid))
+            || self.has_new_words
             || self.lives.iter().any(|life| life.ended.is_some());
         self.due = match self.due {
             _ if is_leaving || !has_changed => None,
@@ -128,12 +149,13 @@ impl Status {
         self.due = None;
         self.tell_ends(log);
         let state = State::new(machine, pid);
-        if self.told == Some(state) {
+        if self.told == Some(state) && !self.has_new_words {
             return;
         }
         let mut text = Text::new();
-        let _ = state.write_json(&mut text);
+        let _ = state.write_json(&self.words, &mut text);
         self.told = Some(state);
+        self.has_new_words = false;
         self.write(log, |directory| {
             let (name, aside) = (c"state.json", c".state.json");
             files::replace(directory, name, aside, text.as_bytes())
@@ -204,8 +226,13 @@ fn write_end(directory: &Fd, id: ServiceId, ended: &Ended) -> Result<(), Errno> 
         ended: ended.at,
         exit: ended.exit,
         asked: match ended.cause {
-            Cause::Itself => Asker::Nobody,
+            Cause::Itself | Cause::Unready | Cause::Watchdog => Asker::Nobody,
             Cause::Stop | Cause::Timeout => Asker::Operator,
+        },
+        lapse: match ended.cause {
+            Cause::Unready => Some(Lapse::Unready),
+            Cause::Watchdog => Some(Lapse::Silent),
+            Cause::Itself | Cause::Stop | Cause::Timeout => None,
         },
         restarts: ended.restarts,
     };

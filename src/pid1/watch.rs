@@ -14,6 +14,8 @@ pub enum Source {
     Process(u8),
     /// The control group in this place changed.
     Group(u8),
+    /// The host said something.
+    Notices,
 }
 
 /// The wait point.
@@ -85,6 +87,21 @@ impl Watch {
             .add(events, Interest::Change, Source::Group(place).number())
     }
 
+    /// Watches the socket at which the host is heard.
+    ///
+    /// # Errors
+    ///
+    /// When memory has run out.
+    pub fn add_notices(&self, socket: &Fd) -> Result<()> {
+        self.poll
+            .add(socket, Interest::Read, Source::Notices.number())
+    }
+
+    /// Watches a descriptor no more.
+    pub fn remove(&self, fd: &Fd) {
+        self.poll.remove(fd);
+    }
+
     /// Waits until something happens or the deadline has come, and hands each
     /// thing to `each`.
     pub fn wait(&self, deadline: Option<Instant>, mut each: impl FnMut(Source)) {
@@ -113,6 +130,7 @@ impl Source {
             Self::Signals => 0,
             Self::Process(place) => 0x100 | place as u64,
             Self::Group(place) => 0x200 | place as u64,
+            Self::Notices => 0x300,
         }
     }
 
@@ -122,6 +140,7 @@ impl Source {
             0 => Some(Self::Signals),
             1 => Some(Self::Process(place)),
             2 => Some(Self::Group(place)),
+            3 => Some(Self::Notices),
             _ => None,
         }
     }
@@ -138,6 +157,7 @@ mod tests {
             Source::Process(0),
             Source::Process(255),
             Source::Group(1),
+            Source::Notices,
         ] {
             assert_eq!(Source::from_number(source.number()), Some(source));
         }

@@ -107,6 +107,21 @@ pub struct Host<'t> {
     pub rollback_timeout: Duration,
     /// What follows when there is nothing left to try.
     pub on_halt: OnHalt,
+    /// When it is ready.
+    pub ready: Ready,
+    /// How long it may take to be.
+    pub ready_timeout: Duration,
+    /// How often it must be heard of; zero for as rarely as it likes.
+    pub watchdog: Duration,
+}
+
+/// When the host is ready.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// As soon as it is started.
+    None,
+    /// When it says so (`sd_notify(3)`).
+    Notify,
 }
 
 /// Where a program's standard output and error go.
@@ -198,7 +213,17 @@ impl<'t> Host<'t> {
             rollback: Vec::new(),
             rollback_timeout: Duration::from_secs(300),
             on_halt: OnHalt::Stay,
+            ready: Ready::None,
+            ready_timeout: Duration::from_secs(90),
+            watchdog: Duration::ZERO,
         }
+    }
+}
+
+impl Host<'_> {
+    /// Whether it has anything to say that would be heard.
+    pub const fn is_heard(&self) -> bool {
+        matches!(self.ready, Ready::Notify) || !self.watchdog.is_zero()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure};
 use crate::base::signal::Signal;
 use crate::policy::ending::{self, Ending};
+use crate::policy::notice::Notice;
 use crate::policy::request::{Request, Verbosity};
 use crate::policy::service::Saved;
 use crate::policy::settings::Settings;
@@ -41,6 +42,8 @@ pub enum Event {
     Exited(ServiceId, Exit),
     /// No process of the service is left.
     Emptied(ServiceId),
+    /// The host says something of itself.
+    Notified(Notice),
     /// Work that a child did has ended.
     Done(Task, Outcome),
     /// The child that takes the last steps is at this one.
@@ -92,7 +95,7 @@ pub enum Action {
     Report(Report),
 }
 
-/// Who asked a service to end.
+/// Why a service ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Nobody: it ended by itself.
@@ -101,6 +104,10 @@ pub enum Cause {
     Stop,
     /// host-init, which killed it because it did not end in time.
     Timeout,
+    /// host-init, since it did not become ready in time: a failure.
+    Unready,
+    /// host-init, since it was not heard of any more: a failure.
+    Watchdog,
 }
 
 /// Work for a child, since it may block.
@@ -139,6 +146,15 @@ pub enum Report {
     Again,
     /// A service did not end in time, and is killed.
     Stubborn(ServiceId),
+    /// A service is ready, as it says.
+    Ready(ServiceId),
+    /// A service ends by itself, as it says.
+    Leaving(ServiceId),
+    /// A service did not become ready in time, and is told to end.
+    Unready(ServiceId),
+    /// A service was not heard of in time, or says that it can't go on, and is told to
+    /// abort.
+    Silent(ServiceId),
     /// A service's processes could not even be killed.
     Unkillable(ServiceId),
     /// Work took too long, and is given up.

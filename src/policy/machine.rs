@@ -27,10 +27,12 @@ use crate::base::time::Instant;
 use crate::policy::backoff::Backoff;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, Report, ServiceId, Task};
+use crate::policy::notice::Notice;
 use crate::policy::request::{self, Haste, Presses, Request};
 use crate::policy::service::{Restart, Rules, Saved, Service, State};
 use crate::policy::settings::{Role, Settings};
 use crate::policy::trial::{Halt, Mark, Trial};
+use crate::policy::vigil;
 
 /// Where the machine is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,6 +126,7 @@ const SHELL: Rules = Rules {
         reset: Duration::from_secs(5),
     },
     asks: false,
+    vigil: vigil::Rules::NONE,
 };
 
 /// Everything host-init decides.
@@ -174,7 +177,7 @@ impl Machine {
         let mut machine = Self::new(settings);
         machine.host.resume(host);
         machine.stage = Stage::Running;
-        machine.resume_trial(host.since, mark);
+        machine.resume_trial(mark);
         machine
     }
 
@@ -193,6 +196,7 @@ impl Machine {
                 self.service(id).emptied(now, actions);
                 self.settle(now, actions);
             }
+            Event::Notified(notice) => self.notified(now, notice, actions),
             Event::Done(task, outcome) => self.done(now, task, outcome, actions),
             Event::LeavingAt(step) => self.leaving_at(now, step, actions),
             Event::LeaverEnded(step) => self.leaver_ended(now, step, actions),
@@ -256,6 +260,15 @@ impl Machine {
         self.service(id).exited(now, exit, actions);
     }
 
+    fn notified(&mut self, now: Instant, notice: Notice, actions: &mut Actions) {
+        let was_ready = self.host.ready_since().is_some();
+        self.host.notified(now, notice, actions);
+        if !was_ready {
+            self.await_health();
+        }
+        self.note_failing();
+    }
+
     /// Keeps the exit code that a container ends with: a host that had to be
     /// killed after a stop counts as killed. One that was on its way out, and was
     /// quicker than the KILL, was not.
@@ -295,7 +308,7 @@ impl Machine {
             }
             Request::Reload => actions.push(Action::Reload),
             Request::Verbosity(verbosity) => actions.push(Action::SetVerbosity(verbosity)),
-            Request::Reexecute => actions.push(match self.saved() {
+            Request::Reexecute => actions.push(match self.saved(now) {
                 Some(host) => Action::Reexecute(host),
                 None => Action::Report(Report::Refused(request)),
             }),
@@ -309,12 +322,12 @@ impl Machine {
     /// What the next life of host-init must know; none when that is more than the
     /// host that runs: a shell that could not be killed, or the rules of a host
     /// that is not in the config any more.
-    fn saved(&self) -> Option<Saved> {
+    fn saved(&self, now: Instant) -> Option<Saved> {
         let is_all = self.stage == Stage::Running
             && self.rescue.state() == State::Down
             && self.clerk.is_none()
             && self.settings.host.is_some();
-        self.host.saved().filter(|_| is_all)
+        self.host.saved(now).filter(|_| is_all)
     }
 
     /// Goes on when what was waited for is gone.
@@ -376,6 +389,7 @@ impl Machine {
 
     fn tick(&mut self, now: Instant, actions: &mut Actions) {
         self.host.tick(now, actions);
+        self.note_failing();
         self.rescue.tick(now, actions);
         self.tick_trial(now, actions);
         match self.stage {

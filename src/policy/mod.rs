@@ -8,6 +8,8 @@
 //! - [`settings`]: what of it the rules need;
 //! - [`request`]: what a signal asks for;
 //! - [`service`]: one service's life, from start to gone;
+//! - [`vigil`]: the watch over a service that is up;
+//! - [`notice`]: what a service says of itself;
 //! - [`backoff`]: how long until the next start;
 //! - [`ending`]: the last steps of the machine, and how long each may take;
 //! - [`upward`]: what whoever runs a container is told.
@@ -44,11 +46,13 @@ pub mod ending;
 pub mod entrypoint;
 pub mod event;
 pub mod machine;
+pub mod notice;
 pub mod request;
 pub mod service;
 pub mod settings;
 pub mod trial;
 pub mod upward;
+pub mod vigil;
 
 #[cfg(test)]
 mod samples;

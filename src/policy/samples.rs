@@ -11,6 +11,7 @@ use crate::policy::event::{Action, Actions};
 use crate::policy::service::{Restart, Rules};
 use crate::policy::settings::{Facts, Hopeless, Manager, Probation, Role, Settings, Shell};
 use crate::policy::trial::{self, OnHalt, WayBack};
+use crate::policy::vigil;
 
 /// A host as the config's defaults make it.
 pub(super) const RULES: Rules = Rules {
@@ -23,6 +24,7 @@ pub(super) const RULES: Rules = Rules {
         reset: Duration::from_secs(60),
     },
     asks: false,
+    vigil: vigil::Rules::NONE,
 };
 
 /// A machine with a host, two mounts of which the first is required, a
@@ -68,6 +70,19 @@ pub(super) const TRIED: Settings = Settings {
         take_back: Duration::from_secs(300),
     }),
     ..BARE
+};
+
+/// A machine whose host is on trial, and says how it is.
+pub(super) const WATCHED: Settings = Settings {
+    host: Some(Rules {
+        asks: true,
+        vigil: vigil::Rules {
+            ready_within: Some(Duration::from_secs(90)),
+            watchdog: Some(Duration::from_secs(20)),
+        },
+        ..RULES
+    }),
+    ..TRIED
 };
 
 /// A container with a host.

@@ -14,6 +14,9 @@
 //!                   Stuck ─────────────────────┘
 //! ```
 //!
+//! One that is up and does not do what it must is `Failing` until it has ended: told
+//! to end, killed when it does not, and swept as after an end of its own.
+//!
 //! The main process and what it leaves behind are stopped in that order: first
 //! the stop signal to the main process alone, since many programs end their own
 //! children better than we could; after its end TERM to the rest; KILL to all of
@@ -29,7 +32,9 @@ use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::backoff::{Backoff, Failures};
 use crate::policy::event::{Action, Actions, Cause, Report, ServiceId, Task};
+use crate::policy::notice::Notice;
 use crate::policy::request::Haste;
+use crate::policy::vigil::{self, Lapse, Vigil};
 
 /// How a service is run, from the config.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +50,8 @@ pub struct Rules {
     /// Whether each start is asked for by [`Task::Attempt`], and made when that is
     /// granted.
     pub asks: bool,
+    /// What it must do while it is up.
+    pub vigil: vigil::Rules,
 }
 
 /// Whether a service is started again.
@@ -70,6 +77,19 @@ pub enum State {
     Up {
         /// When it was started.
         since: Instant,
+        /// The watch over it.
+        vigil: Vigil,
+    },
+    /// It did not do what it must; its main process was told to end, and has not yet.
+    Failing {
+        /// When it was started.
+        since: Instant,
+        /// What it did not do.
+        cause: Cause,
+        /// When it is killed, or given up when it was.
+        until: Instant,
+        /// Whether it was asked or killed.
+        by: Sweep,
     },
     /// Its main process was asked to end, and has not yet.
     Stopping {
@@ -133,6 +153,8 @@ const KILL_BOUND: Duration = Duration::from_secs(5);
 pub struct Saved {
     /// When it was started.
     pub since: Instant,
+    /// The watch over it.
+    pub vigil: Vigil,
     /// How often in a row it failed.
     pub failures: Failures,
     /// How often it was started.
@@ -186,9 +208,39 @@ impl Service {
             // started by the one who stopped it, when it is down.
             State::Asking { .. }
             | State::Up { .. }
+            | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Sweeping { .. }
+            | State::Stuck => {}
+        }
+    }
+
+    /// It says something of itself.
+    pub fn notified(&mut self, now: Instant, notice: Notice, actions: &mut Actions) {
+        match &mut self.state {
+            State::Up { since, vigil } => {
+                let (since, was_ready) = (*since, vigil.ready_since().is_some());
+                let lapse = vigil.hear(now, notice);
+                if !was_ready && vigil.ready_since().is_some() {
+                    actions.push(Action::Report(Report::Ready(self.id)));
+                }
+                if notice.is_stopping {
+                    actions.push(Action::Report(Report::Leaving(self.id)));
+                }
+                if let Some(lapse) = lapse {
+                    self.fail(now, since, lapse, actions);
+                }
+            }
+            // Whoever is to end has nothing to say that would change it, and of who is
+            // not there somebody else speaks.
+            State::Down
+            | State::Asking { .. }
+            | State::Failing { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. }
+            | State::Waiting { .. }
             | State::Stuck => {}
         }
     }
@@ -231,6 +283,25 @@ impl Service {
                 }
                 Haste::AtOnce => self.kill(now, Cause::Stop, actions),
             },
+            // It was told to end already, and is to stay down after it.
+            State::Failing {
+                until,
+                by: Sweep::Asked,
+                ..
+            } => {
+                self.state = State::Stopping { kill_at: until };
+                self.hurry(now, kill_at, actions);
+            }
+            State::Failing {
+                until,
+                by: Sweep::Killed,
+                ..
+            } => {
+                self.state = State::Killed {
+                    give_up_at: until,
+                    cause: Cause::Timeout,
+                };
+            }
             State::Stopping { .. } | State::Sweeping { .. } => {
                 if let State::Sweeping { until, by, .. } = self.state {
                     let next = Next::Stay;
@@ -258,6 +329,7 @@ impl Service {
             | State::Down
             | State::Asking { .. }
             | State::Up { .. }
+            | State::Failing { .. }
             | State::Killed { .. }
             | State::Waiting { .. }
             | State::Stuck => {}
@@ -268,16 +340,15 @@ impl Service {
     /// Its main process ended, or could not be started.
     pub fn exited(&mut self, now: Instant, exit: Exit, actions: &mut Actions) {
         let (cause, by, until, next) = match self.state {
-            State::Up { since } => {
-                let wait = self
-                    .failures
-                    .count(&self.rules.backoff, exit, now.since(since));
-                self.rests_until = now.after(wait);
-                let next = match self.rules.restart {
-                    Restart::Always => Next::Start,
-                    Restart::Never => Next::Stay,
-                };
+            State::Up { since, .. } => {
+                let next = self.rest(now, since, exit);
                 (Cause::Itself, Sweep::Killed, now.after(KILL_BOUND), next)
+            }
+            State::Failing { since, cause, .. } => {
+                // However well it went when it was told to.
+                let exit = if exit.is_clean() { Exit::Unknown } else { exit };
+                let next = self.rest(now, since, exit);
+                (cause, Sweep::Killed, now.after(KILL_BOUND), next)
             }
             State::Stopping { kill_at } => (Cause::Stop, Sweep::Asked, kill_at, Next::Stay),
             State::Killed { give_up_at, cause } => (cause, Sweep::Killed, give_up_at, Next::Stay),
@@ -306,6 +377,7 @@ impl Service {
             State::Down
             | State::Asking { .. }
             | State::Up { .. }
+            | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Waiting { .. }
@@ -316,6 +388,34 @@ impl Service {
     /// Time has passed.
     pub fn tick(&mut self, now: Instant, actions: &mut Actions) {
         match self.state {
+            State::Up { since, vigil } => {
+                if let Some(lapse) = vigil.lapse(now) {
+                    self.fail(now, since, lapse, actions);
+                }
+            }
+            State::Failing {
+                since,
+                cause,
+                until,
+                by: Sweep::Asked,
+            } if until <= now => {
+                actions.push(Action::Report(Report::Stubborn(self.id)));
+                actions.push(Action::Kill(self.id));
+                self.state = State::Failing {
+                    since,
+                    cause,
+                    until: now.after(KILL_BOUND),
+                    by: Sweep::Killed,
+                };
+            }
+            State::Failing {
+                until,
+                by: Sweep::Killed,
+                ..
+            } if until <= now => {
+                actions.push(Action::Report(Report::Unkillable(self.id)));
+                self.state = State::Stuck;
+            }
             State::Stopping { kill_at } if kill_at <= now => {
                 actions.push(Action::Report(Report::Stubborn(self.id)));
                 self.kill(now, Cause::Timeout, actions);
@@ -348,7 +448,7 @@ impl Service {
             // Nothing is due, or nothing of its own.
             State::Down
             | State::Asking { .. }
-            | State::Up { .. }
+            | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Sweeping { .. }
@@ -372,22 +472,26 @@ impl Service {
             State::Down
             | State::Asking { .. }
             | State::Up { .. }
+            | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Stuck => {}
         }
     }
 
-    /// What the next life of host-init must know of it; none unless it is up.
-    pub const fn saved(&self) -> Option<Saved> {
+    /// What the next life of host-init must know of it; none unless it is up. What it
+    /// says in between is not missed: it has its whole interval once more.
+    pub fn saved(&self, now: Instant) -> Option<Saved> {
         match self.state {
-            State::Up { since } => Some(Saved {
+            State::Up { since, vigil } => Some(Saved {
                 since,
+                vigil: vigil.renewed(now),
                 failures: self.failures,
                 starts: self.starts,
             }),
             State::Down
             | State::Asking { .. }
+            | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
             | State::Sweeping { .. }
@@ -398,7 +502,10 @@ impl Service {
 
     /// Goes on with what the life before knew of it: it is up.
     pub fn resume(&mut self, saved: Saved) {
-        self.state = State::Up { since: saved.since };
+        self.state = State::Up {
+            since: saved.since,
+            vigil: saved.vigil,
+        };
         self.failures = saved.failures;
         self.starts = saved.starts;
     }
@@ -408,16 +515,33 @@ impl Service {
         match self.state {
             State::Stopping { kill_at } => Some(kill_at),
             State::Killed { give_up_at, .. } => Some(give_up_at),
-            State::Asking { until } | State::Sweeping { until, .. } | State::Waiting { until } => {
-                Some(until)
-            }
-            State::Down | State::Up { .. } | State::Stuck => None,
+            State::Up { vigil, .. } => vigil.deadline(),
+            State::Asking { until }
+            | State::Failing { until, .. }
+            | State::Sweeping { until, .. }
+            | State::Waiting { until } => Some(until),
+            State::Down | State::Stuck => None,
         }
     }
 
     /// Where it is in its life.
     pub const fn state(&self) -> State {
         self.state
+    }
+
+    /// Since when it is ready, if it is up and is.
+    pub const fn ready_since(&self) -> Option<Instant> {
+        match self.state {
+            State::Up { vigil, .. } => vigil.ready_since(),
+            State::Down
+            | State::Asking { .. }
+            | State::Failing { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Sweeping { .. }
+            | State::Waiting { .. }
+            | State::Stuck => None,
+        }
     }
 
     /// How often it was started.
@@ -436,9 +560,45 @@ impl Service {
     }
 
     fn begin(&mut self, now: Instant, actions: &mut Actions) {
-        self.state = State::Up { since: now };
+        self.state = State::Up {
+            since: now,
+            vigil: Vigil::begin(self.rules.vigil, now),
+        };
         self.starts = self.starts.saturating_add(1);
         actions.push(Action::Start(self.id));
+    }
+
+    /// It did not do what it must: it is told to end. One that is not heard of is told
+    /// by ABRT, which leaves a core for whoever wants to know where it hangs.
+    fn fail(&mut self, now: Instant, since: Instant, lapse: Lapse, actions: &mut Actions) {
+        let (cause, signal, report) = match lapse {
+            Lapse::Unready => (
+                Cause::Unready,
+                self.rules.stop_signal,
+                Report::Unready(self.id),
+            ),
+            Lapse::Silent => (Cause::Watchdog, Signal::ABRT, Report::Silent(self.id)),
+        };
+        actions.push(Action::Report(report));
+        actions.push(Action::Signal(self.id, signal));
+        actions.push(Action::Signal(self.id, Signal::CONT));
+        self.state = State::Failing {
+            since,
+            cause,
+            until: now.after(self.rules.stop_grace),
+            by: Sweep::Asked,
+        };
+    }
+
+    /// Counts its end by itself, and how long it rests; what comes after.
+    fn rest(&mut self, now: Instant, since: Instant, exit: Exit) -> Next {
+        let uptime = now.since(since);
+        let wait = self.failures.count(&self.rules.backoff, exit, uptime);
+        self.rests_until = now.after(wait);
+        match self.rules.restart {
+            Restart::Always => Next::Start,
+            Restart::Never => Next::Stay,
+        }
     }
 
     fn kill(&mut self, now: Instant, cause: Cause, actions: &mut Actions) {

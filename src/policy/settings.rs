@@ -3,9 +3,10 @@
 use core::time::Duration;
 
 use crate::policy::backoff::Backoff;
-use crate::policy::config::{Asked, Config, Host, Need, Shutdown, Signals};
+use crate::policy::config::{Asked, Config, Host, Need, Ready, Shutdown, Signals};
 use crate::policy::service::{Restart, Rules};
 use crate::policy::trial::{self, WayBack};
+use crate::policy::vigil;
 
 /// Where host-init is PID 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +137,13 @@ impl Settings {
                     reset: host.backoff_reset,
                 },
                 asks: host.start_limit > 0,
+                vigil: vigil::Rules {
+                    ready_within: match host.ready {
+                        Ready::None => None,
+                        Ready::Notify => Some(host.ready_timeout),
+                    },
+                    watchdog: Some(host.watchdog).filter(|interval| !interval.is_zero()),
+                },
             }),
             trial: config.host.as_ref().and_then(probation),
             shutdown: config.shutdown,
@@ -260,6 +268,9 @@ mod tests {
             backoff: Duration::from_secs(12),
             backoff_max: Duration::from_secs(13),
             backoff_reset: Duration::from_secs(14),
+            ready: Ready::Notify,
+            ready_timeout: Duration::from_secs(15),
+            watchdog: Duration::from_secs(16),
             ..Host::new(heapless::Vec::new())
         });
 
@@ -278,6 +289,10 @@ mod tests {
                     reset: Duration::from_secs(14),
                 },
                 asks: false,
+                vigil: vigil::Rules {
+                    ready_within: Some(Duration::from_secs(15)),
+                    watchdog: Some(Duration::from_secs(16)),
+                },
             })
         );
     }

@@ -3,12 +3,13 @@
 
 use crate::policy::ending::Ending;
 use crate::policy::machine::{Aim, Machine, Stage};
-use crate::policy::service::State;
+use crate::policy::service::{Service, State};
 
 /// What there is to tell of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Upward {
-    /// Whether the host was started. Whether it is up by now only the kernel knows.
+    /// Whether the host was started, and has said that it is ready if it must. Whether it
+    /// is up by now only the kernel knows.
     pub is_ready: bool,
     /// Whether the end has begun.
     pub is_stopping: bool,
@@ -23,6 +24,8 @@ pub enum Mood {
     Preparing,
     /// There is no host in the config.
     Idle,
+    /// The host is up, and not ready yet.
+    Starting,
     /// The host is up.
     Up,
     /// The host failed, and is started again after a wait.
@@ -51,7 +54,7 @@ impl Upward {
         let host = machine.host();
         let (is_stopping, mood) = match machine.stage() {
             Stage::Booting | Stage::Preparing { .. } => (false, Some(Mood::Preparing)),
-            Stage::Running => (false, of_host(host.state(), host.failures())),
+            Stage::Running => (false, of_host(host)),
             Stage::Rescue { .. } => (false, Some(Mood::Rescue)),
             Stage::Hopeless { .. } => (false, Some(Mood::Hopeless)),
             Stage::Halted { .. } => (false, Some(Mood::Halted)),
@@ -72,10 +75,14 @@ impl Upward {
     }
 }
 
-const fn of_host(host: State, failures: u32) -> Option<Mood> {
-    match (host, failures) {
+const fn of_host(host: &Service) -> Option<Mood> {
+    match (host.state(), host.failures()) {
         (State::Down, _) => Some(Mood::Idle),
-        (State::Up { .. }, _) => Some(Mood::Up),
+        (State::Up { .. }, _) => Some(match host.ready_since() {
+            Some(_) => Mood::Up,
+            None => Mood::Starting,
+        }),
+        (State::Failing { .. }, _) => Some(Mood::Failed),
         (State::Waiting { .. }, 0) => Some(Mood::Ended),
         (State::Waiting { .. }, 1..) => Some(Mood::Failed),
         (State::Stuck, _) => Some(Mood::Stuck),

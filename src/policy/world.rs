@@ -21,6 +21,7 @@ use crate::base::time::Instant;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, SERVICES, ServiceId, Task};
 use crate::policy::machine::Machine;
+use crate::policy::notice::Notice;
 use crate::policy::settings::Settings;
 use crate::policy::trial::{Mark, Version};
 use crate::policy::world::chance::Chance;
@@ -78,6 +79,9 @@ enum Due {
     Death(ServiceId, u32, Exit),
     /// The end of a main process is told.
     Told(ServiceId, Exit),
+    /// The main process of this life of the host says something, and again after this
+    /// many milliseconds.
+    Says(u32, Notice, Option<u64>),
     /// A process that was left behind ends.
     Gone(ServiceId, u32),
     /// The end of the last process is told.
@@ -276,6 +280,7 @@ impl World {
                 if !self.goes_wrong(4) {
                     let mark = self.machine.trial().map(|trial| *trial.mark());
                     self.machine = Machine::resume(self.settings, host, mark);
+                    self.laws.resumes(self.now);
                 }
                 None
             }
@@ -292,6 +297,7 @@ impl World {
                 self.slot(id).main = None;
                 self.handle(Event::Exited(id, exit));
             }
+            Due::Says(name, notice, again) => self.say(name, notice, again),
             Due::Gone(id, name) => {
                 self.slot(id).leftovers.retain(|left| left.name != name);
                 self.look_if_empty(id);

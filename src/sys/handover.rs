@@ -27,11 +27,11 @@ const WORDS: usize = limits::WORDS;
 /// Becomes the program at its own path again, which may be another version by
 /// now, with the same arguments. Returns only when that fails; nothing has
 /// changed then.
-pub fn reexecute(record: &[u8], kept: &[&OwnedFd], arguments: Arguments) -> Errno {
+pub fn reexecute(record: &[u8], kept: &[Option<&OwnedFd>], arguments: Arguments) -> Errno {
     match try_reexecute(record, kept, arguments) {
         Ok(never) => match never {},
         Err(errno) => {
-            for fd in kept {
+            for fd in kept.iter().flatten() {
                 let _ = rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC);
             }
             errno
@@ -41,7 +41,7 @@ pub fn reexecute(record: &[u8], kept: &[&OwnedFd], arguments: Arguments) -> Errn
 
 fn try_reexecute(
     record: &[u8],
-    kept: &[&OwnedFd],
+    kept: &[Option<&OwnedFd>],
     arguments: Arguments,
 ) -> Result<core::convert::Infallible> {
     let flags = MemfdFlags::ALLOW_SEALING;
@@ -50,7 +50,7 @@ fn try_reexecute(
         return Err(Errno::EIO);
     }
     rustix::fs::fcntl_add_seals(&file, seals()).map_err(reason)?;
-    for fd in kept {
+    for fd in kept.iter().flatten() {
         rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(reason)?;
     }
     let variable = variable(file.as_raw_fd());

@@ -52,6 +52,12 @@ impl Poll {
         epoll::add(&self.epoll, fd, EventData::new_u64(number), flags).map_err(reason)
     }
 
+    /// Watches a descriptor no more, whoever else has it open. One that was not watched
+    /// is not watched.
+    pub fn remove(&self, fd: impl AsFd) {
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+
     /// Waits until something happens or `timeout` has passed, for ever without
     /// one, and hands each number to `each`. An interrupted wait is an empty one.
     ///

@@ -260,6 +260,25 @@ pub fn set_hostname(name: &[u8]) -> Result<()> {
     rustix::system::sethostname(name).map_err(reason)
 }
 
+/// The session that a process is in: the pid of its leader.
+///
+/// # Errors
+///
+/// `ESRCH` when there is no such process.
+pub fn session_of(pid: u32) -> Result<u32> {
+    let words = [
+        usize::try_from(pid).map_err(|_| Errno::ESRCH)?,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: takes a number.
+    let session = unsafe { check(linux_raw_sys::general::__NR_getsid, words) }?;
+    u32::try_from(session).map_err(|_| Errno::ESRCH)
+}
+
 /// Changes to the root directory, so that no filesystem is held by being in it.
 ///
 /// # Errors
@@ -276,19 +295,24 @@ pub fn set_umask(mask: u16) {
 
 /// Closes every descriptor from 3 on but `spared`: what the parent left open. On
 /// a kernel before 5.9 they stay open.
-pub fn close_inherited(spared: Option<&rustix::fd::OwnedFd>) {
+pub fn close_inherited(spared: &[Option<&rustix::fd::OwnedFd>]) {
     use rustix::fd::AsRawFd;
-    let spared = spared.and_then(|fd| usize::try_from(fd.as_raw_fd()).ok());
+    let numbers = || {
+        let spared = spared.iter().flatten();
+        spared.filter_map(|fd| usize::try_from(fd.as_raw_fd()).ok())
+    };
     let last = usize::try_from(u32::MAX).unwrap_or(usize::MAX);
-    match spared {
-        Some(number) => {
-            if number > 3 {
-                close_range(3, number - 1);
-            }
-            close_range(number + 1, last);
+    let mut first = 3;
+    for _ in spared {
+        let Some(number) = numbers().filter(|number| *number >= first).min() else {
+            break;
+        };
+        if number > first {
+            close_range(first, number - 1);
         }
-        None => close_range(3, last),
+        first = number + 1;
     }
+    close_range(first, last);
 }
 
 fn close_range(first: usize, last: usize) {

@@ -11,8 +11,8 @@
 //!
 //! # Safety
 //!
-//! - The child reads its slot and static data, writes its stack and its cell,
-//!   and makes system calls; it has no other access to PID 1's memory.
+//! - The child reads its slot and static data, writes its stack, its cell and its pid
+//!   in its slot, and makes system calls; it has no other access to PID 1's memory.
 //! - Every signal but those of faults is blocked until just before the exec, and
 //!   none has a handler in the child (`CLONE_CLEAR_SIGHAND`), so that nothing runs
 //!   in the shared memory; and PID 1 is not dumpable
@@ -53,6 +53,8 @@ pub struct Program<'a> {
     pub environment: &'a [&'a CStr],
     /// What it gets of PID 1's own environment beside them.
     pub inherited: Option<Inherited<'a>>,
+    /// Whether it also gets [`OwnPid::Watchdog`].
+    pub has_watchdog_pid: bool,
     /// Its working directory.
     pub directory: &'a CStr,
     /// Its three standard descriptors.
@@ -255,7 +257,8 @@ impl Spawner {
         // A fork has its own copy of the words as they are, and of a table as long as
         // it has to be.
         let inherited = program.inherited.iter().flat_map(Inherited::entries);
-        let entries = program.environment.len() + inherited.count();
+        let own_pid = usize::from(program.has_watchdog_pid);
+        let entries = program.environment.len() + inherited.count() + own_pid;
         let mut memory = Scratch::new((entries + 1) * size_of::<*const u8>())?;
         let table = Some(memory.slice_of());
         let mut arrays = Arrays::EMPTY;

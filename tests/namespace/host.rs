@@ -9,7 +9,9 @@ use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::process;
 
@@ -121,6 +123,57 @@ fn be(role: &str, words: &[&str]) {
                 unsafe { libc::kill(1, 35) };
             }
         }
+        // Says this of itself, a message each, and stays.
+        ("notes", messages) => {
+            for message in messages {
+                note(&message.replace('|', "\n"));
+            }
+            up();
+        }
+        // Is ready and ends in one go, for this many lives; and then stays.
+        ("ready-quick", [lives]) => {
+            note("READY=1");
+            quick(lives.parse().unwrap());
+        }
+        // Is ready later than it may be, but for what it says before.
+        ("late", [message]) => {
+            note(message);
+            std::thread::sleep(std::time::Duration::from_millis(1_500));
+            note("READY=1");
+            up();
+        }
+        // Waits for a signal before it is ready, and is alive from then on.
+        ("ready-on-hup", _) => {
+            set_signal(libc::SIGHUP, be_ready as *const () as libc::sighandler_t);
+            up();
+        }
+        // Has a child say this of it.
+        ("proxy", messages) => {
+            note(messages[0]);
+            let child = fork();
+            if child == 0 {
+                note(messages[1]);
+                exit(0);
+            }
+            let mut status = 0;
+            // SAFETY: the kernel writes one status.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            up();
+        }
+        // Floods PID 1 with messages, of its own and of its children's.
+        ("notes-flood", _) => {
+            tell("floods");
+            for _ in 0..3 {
+                if fork() == 0 {
+                    break;
+                }
+            }
+            let socket = UnixDatagram::unbound().unwrap();
+            let path = std::env::var("NOTIFY_SOCKET").unwrap();
+            loop {
+                let _ = socket.send_to(b"WATCHDOG=1\nSTATUS=flood", &path);
+            }
+        }
         // Dumps its memory.
         ("dumps", _) => {
             if life() == 1 {
@@ -131,6 +184,23 @@ fn be(role: &str, words: &[&str]) {
         }
         _ => panic!("no such host: {role}"),
     }
+}
+
+extern "C" fn be_ready(_: c_int) {
+    note("READY=1");
+}
+
+/// Says something of this process, by a socket that is there for one message.
+fn note(message: &str) {
+    let name = std::env::var("NOTIFY_SOCKET").unwrap();
+    let socket = UnixDatagram::unbound().unwrap();
+    let address = match name.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name).unwrap(),
+        None => SocketAddr::from_pathname(&name).unwrap(),
+    };
+    let long = "x".repeat(100_000);
+    let message = message.replace("LONG", &long);
+    socket.send_to_addr(message.as_bytes(), &address).unwrap();
 }
 
 fn up() {

@@ -121,9 +121,14 @@ impl Init {
 
     /// Kills the process that has this pid in the namespace.
     pub(crate) fn kill_inside(&self, pid: i32) {
+        self.signal_inside(pid, libc::SIGKILL);
+    }
+
+    /// Sends a signal to the process that has this pid in the namespace.
+    pub(crate) fn signal_inside(&self, pid: i32, number: i32) {
         let outside = self.outside(pid).expect("a process of the namespace");
         // SAFETY: takes numbers.
-        assert_eq!(unsafe { libc::kill(outside, libc::SIGKILL) }, 0);
+        assert_eq!(unsafe { libc::kill(outside, number) }, 0);
     }
 
     /// What the process that has this pid in the namespace is doing.

@@ -14,6 +14,7 @@ mod start;
 
 mod exits;
 mod manager;
+mod notices;
 mod place;
 mod starts;
 mod stops;

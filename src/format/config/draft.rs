@@ -126,6 +126,8 @@ impl<'t> Draft<'t> {
             Time::BackoffReset => self.host.backoff_reset = time,
             Time::HealthyAfter => self.host.healthy_after = time,
             Time::RollbackTimeout => self.host.rollback_timeout = time,
+            Time::ReadyTimeout => self.host.ready_timeout = time,
+            Time::Watchdog => self.host.watchdog = time,
             Time::Unmount => self.config.shutdown.unmount = time,
             Time::Sync => self.config.shutdown.sync = time,
         }

@@ -87,7 +87,8 @@ mod tests {
             (Table::Root, "mounts", Some("mount")),
             (Table::Root, "stop-grace", Some("stop-grace")),
             (Table::Signals, "term", Some("TERM")),
-            (Table::Host, "ready", None),
+            (Table::Host, "redy", Some("ready")),
+            (Table::Host, "replicas", None),
             (Table::Root, "x", None),
         ] {
             let found = nearest(table, name).map(|key| key.name);

@@ -9,7 +9,7 @@ use crate::base::level::LEVELS;
 use crate::base::limits;
 use crate::format::config::error::Path;
 use crate::format::duration;
-use crate::policy::config::{Asked, Output};
+use crate::policy::config::{Asked, Output, Ready};
 use crate::policy::trial::OnHalt;
 
 /// A table of the config.
@@ -94,6 +94,8 @@ pub enum Kind {
     Limit,
     /// What follows when the host is halted.
     OnHalt,
+    /// When the host is ready.
+    Ready,
 }
 
 /// The fields that hold a string.
@@ -129,6 +131,8 @@ pub enum Time {
     BackoffReset,
     HealthyAfter,
     RollbackTimeout,
+    ReadyTimeout,
+    Watchdog,
     Unmount,
     Sync,
 }
@@ -239,6 +243,12 @@ keys! {
         "How long that may take before it is killed; not zero. Needs `start-limit`.", "\"10min\"";
     Host "on-halt" OnHalt, "\"stay\"",
         "What follows when there is nothing left to try: `stay`, `reboot` (three times at most) or `poweroff`. Needs `start-limit`.", "\"reboot\"";
+    Host "ready" Ready, "\"none\"",
+        "When it is ready: `none` (as soon as it is started) or `notify` (when it says so, see [host.md](host.md#ready-and-watched)).", "\"notify\"";
+    Host "ready-timeout" Timeout(Time::ReadyTimeout), "\"90s\"",
+        "How long it may take to be ready before it is ended, which is a failure; not zero. Needs `ready = \"notify\"`.", "\"20s\"";
+    Host "watchdog" Duration(Time::Watchdog), "\"0s\"",
+        "How often it must say that it is alive before it is ended, which is a failure; 0 for never.", "\"30s\"";
 
     Root "shutdown" Table(Table::Shutdown), "its defaults",
         "How long the last steps of an ending may take before they are given up.", "{}";
@@ -276,6 +286,9 @@ pub const ON_HALT: [(&str, OnHalt); 3] = [
     ("reboot", OnHalt::Reboot),
     ("poweroff", OnHalt::PowerOff),
 ];
+
+/// When the host is ready, by its name.
+pub const READY: [(&str, Ready); 2] = [("none", Ready::None), ("notify", Ready::Notify)];
 
 /// What a signal may ask for, by its name.
 pub const ASKED: [(&str, Asked); 6] = [
@@ -345,6 +358,7 @@ impl Kind {
             Self::Command(_) => "an array of 1 to 64 strings, an absolute path first",
             Self::Limit => "a whole number from 0 to 1000",
             Self::OnHalt => "\"stay\", \"reboot\" or \"poweroff\"",
+            Self::Ready => "\"none\" or \"notify\"",
         }
     }
 
@@ -367,6 +381,7 @@ impl Kind {
             Self::Command(_) => "array of strings",
             Self::Limit => "integer",
             Self::OnHalt => "ending",
+            Self::Ready => "readiness",
         }
     }
 }

@@ -109,6 +109,7 @@ impl<'s, 't, 'e> Reader<'s, 't, 'e> {
             self.tell_missing(Table::Host, at);
             self.check_backoff();
             self.check_trial();
+            self.check_ready();
             self.draft.config.host = Some(self.draft.host);
         }
         self.report.finish().then_some(self.draft.config)

@@ -7,7 +7,7 @@ use crate::format::config::error::{Path, Reason};
 use crate::format::config::keys::{KEYS, Table};
 use crate::format::config::reader::Reader;
 use crate::format::config::value;
-use crate::policy::config::{Directory, Mount};
+use crate::policy::config::{Directory, Mount, Ready};
 
 impl<'t> Reader<'_, 't, '_> {
     /// Ends the entry of an array of tables that is being read, if one is.
@@ -94,6 +94,17 @@ impl<'t> Reader<'_, 't, '_> {
             if let Some(at) = self.draft.place_of(Table::Host, name) {
                 self.refuse_whole(at, Table::Host, name, "start-limit above 0 beside it");
             }
+        }
+    }
+
+    /// How long it may take to say that it is ready means nothing when it need not.
+    pub(super) fn check_ready(&mut self) {
+        if self.draft.host.ready == Ready::Notify {
+            return;
+        }
+        let name = "ready-timeout";
+        if let Some(at) = self.draft.place_of(Table::Host, name) {
+            self.refuse_whole(at, Table::Host, name, "ready = \"notify\" beside it");
         }
     }
 

@@ -4,6 +4,7 @@ mod boot;
 mod container;
 mod ladder;
 mod leaving;
+mod readiness;
 mod reexecution;
 mod reload;
 mod requests;
@@ -14,7 +15,7 @@ use crate::policy::config::{Asked, Signals};
 use crate::policy::event::Cause;
 use crate::policy::request::Verbosity;
 use crate::policy::samples::{
-    BARE, CONTAINER, MACHINE, MOUNTING, NO_PROCESS, RULES, by, realtime, taken,
+    BARE, CONTAINER, MACHINE, MOUNTING, NO_PROCESS, RULES, WATCHED, by, realtime, taken,
 };
 use crate::policy::settings::{Facts, Hopeless, Shell};
 

@@ -29,10 +29,10 @@ impl Machine {
     }
 
     /// The host went on while host-init was executed again.
-    pub(super) fn resume_trial(&mut self, since: Instant, mark: Option<Mark>) {
+    pub(super) fn resume_trial(&mut self, mark: Option<Mark>) {
         if let Some(probation) = self.settings.trial {
             self.trial = Some(Trial::new(probation.rules, mark.unwrap_or_default(), true));
-            self.healthy_at = Some(since.after(probation.healthy_after));
+            self.await_health();
         }
     }
 
@@ -92,8 +92,8 @@ impl Machine {
         }
         match verdict {
             Verdict::Start => {
-                self.healthy_at = Some(now.after(probation.healthy_after));
                 self.host.grant(now, actions);
+                self.await_health();
             }
             Verdict::TakeBack => {
                 self.host.deny();
@@ -115,12 +115,28 @@ impl Machine {
             return;
         };
         match self.host.state() {
-            State::Up { since } if exit.is_clean() => trial.ended(now.since(since) < SOON),
-            State::Up { .. } => trial.failed(),
+            State::Up { since, .. } if exit.is_clean() => trial.ended(now.since(since) < SOON),
+            State::Up { .. } | State::Failing { .. } => trial.failed(),
             State::Stopping { .. } | State::Killed { .. } | State::Stuck => trial.stopped(),
             // There is nothing that could have ended.
             State::Down | State::Asking { .. } | State::Sweeping { .. } | State::Waiting { .. } => {
             }
+        }
+    }
+
+    /// The time after which the host is healthy begins when it is ready.
+    pub(super) fn await_health(&mut self) {
+        if let (Some(_), Some(probation), Some(since)) =
+            (&self.trial, self.settings.trial, self.host.ready_since())
+        {
+            self.healthy_at = Some(since.after(probation.healthy_after));
+        }
+    }
+
+    /// A host that fails is not healthy for the time that it takes to end.
+    pub(super) fn note_failing(&mut self) {
+        if let State::Failing { .. } = self.host.state() {
+            self.healthy_at = None;
         }
     }
 

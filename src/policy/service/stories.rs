@@ -1,5 +1,6 @@
 //! What one service lives through, told with a clock of the test's own.
 
+mod lapses;
 mod starts;
 mod stops;
 

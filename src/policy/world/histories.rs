@@ -8,7 +8,7 @@ use proptest::test_runner::Config as Cases;
 use crate::base::signal::Signal;
 use crate::policy::backoff::Backoff;
 use crate::policy::config::{Asked, Signals};
-use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, TRIED, realtime};
+use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, TRIED, WATCHED, realtime};
 use crate::policy::service::Rules;
 use crate::policy::settings::{Facts, Hopeless, Settings, Shell};
 use crate::policy::world::chance::Chance;
@@ -71,6 +71,11 @@ fn settings() -> Vec<Settings> {
         CONTAINER,
         MOUNTING,
         TRIED,
+        WATCHED,
+        Settings {
+            host: WATCHED.host,
+            ..CONTAINER
+        },
         Settings {
             trial: TRIED.trial,
             host: TRIED.host,
@@ -108,6 +113,10 @@ fn configs(settings: &Settings) -> Vec<Settings> {
         with(Some(rules(0, 0)), 0, 0, Asked::Ignore),
         with(Some(rules(30, 5_000)), 3, 0b111, Asked::PowerOff),
         with(Some(RULES), 2, 0, Asked::Reload),
+        Settings {
+            trial: TRIED.trial,
+            ..with(WATCHED.host, 0, 0, settings.signals.int)
+        },
         with(None, 1, 0b1, settings.signals.int),
         Settings {
             trial: TRIED.trial,

@@ -9,9 +9,11 @@ use crate::base::time::Instant;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Cause, Event, Outcome, Report, SERVICES, ServiceId, Task};
 use crate::policy::machine::{Aim, Machine, Stage};
+use crate::policy::notice::Notice;
 use crate::policy::request::{self, Haste, Request};
 use crate::policy::service::State;
 use crate::policy::settings::{Role, Settings};
+use crate::policy::vigil;
 use crate::policy::world::index;
 use crate::policy::world::processes::Slot;
 
@@ -34,6 +36,7 @@ pub(super) struct Laws {
     at: Instant,
     at_once: u32,
     grace: Duration,
+    vigil: vigil::Rules,
     shutdown: Duration,
     /// Ends that were told and are to be recorded.
     owed: Option<(ServiceId, Exit, Cause)>,
@@ -63,6 +66,54 @@ struct Life {
     was_killed: bool,
     /// Before this moment it is not killed, unless somebody hurries.
     spared_until: Instant,
+    watch: Watch,
+    /// What it did not do, when that was said.
+    lapse: Option<Cause>,
+}
+
+/// What the host is to say, and by when.
+#[derive(Clone, Copy, Default)]
+struct Watch {
+    ready_by: Option<Instant>,
+    alive_by: Option<Instant>,
+    interval: Option<Duration>,
+    is_lost: bool,
+}
+
+impl Watch {
+    fn begin(rules: vigil::Rules, now: Instant) -> Self {
+        let mut watch = Self {
+            ready_by: rules.ready_within.map(|within| now.after(within)),
+            interval: rules.watchdog,
+            ..Self::default()
+        };
+        watch.is_heard(now);
+        watch
+    }
+
+    fn is_heard(&mut self, now: Instant) {
+        self.alive_by = match (self.ready_by, self.interval) {
+            (None, Some(interval)) => Some(now.after(interval)),
+            _ => None,
+        };
+    }
+
+    fn hears(&mut self, now: Instant, notice: Notice) {
+        self.is_lost |= notice.is_lost;
+        let was_ready = self.ready_by.is_none();
+        if notice.is_ready {
+            self.ready_by = None;
+        } else if let (Some(by), Some(extension)) = (self.ready_by, notice.extension) {
+            self.ready_by = Some(by.max(now.after(extension)));
+        }
+        if let Some(interval) = notice.interval {
+            self.interval = Some(interval).filter(|interval| !interval.is_zero());
+        }
+        let is_news = notice.is_alive || notice.interval.is_some();
+        if is_news || !was_ready && notice.is_ready {
+            self.is_heard(now);
+        }
+    }
 }
 
 impl Life {
@@ -86,6 +137,7 @@ impl Laws {
             at: Instant::BOOT,
             at_once: 0,
             grace: Duration::ZERO,
+            vigil: vigil::Rules::NONE,
             shutdown: Duration::ZERO,
             owed: None,
             lives: Default::default(),
@@ -133,6 +185,7 @@ impl Laws {
         self.hold("time goes on", self.at_once < MOST_AT_ONCE);
         if let Some(rules) = settings.host {
             self.grace = rules.stop_grace;
+            self.vigil = rules.vigil;
         }
         self.shutdown = settings.shutdown.unmount + settings.shutdown.sync;
         if settings.facts.role == Role::Container {
@@ -142,6 +195,11 @@ impl Laws {
             Event::Exited(id, exit) => self.ended(id, exit, machine),
             Event::Unstarted(id, failure) => self.ended(id, Exit::Unstarted(failure), machine),
             Event::Signaled(signal) => self.hears_signal(signal, machine.stage(), settings),
+            Event::Notified(notice) => {
+                if let State::Up { .. } = machine.host().state() {
+                    self.lives[index(ServiceId::Host)].watch.hears(now, notice);
+                }
+            }
             Event::Recalled(..) | Event::Attempted(..) => self.task = None,
             Event::Done(task, outcome) => {
                 self.task = None;
@@ -174,7 +232,10 @@ impl Laws {
             let swept_by = self.at.after(KILL_BOUND);
             self.gone_by = self.gone_by.map(|at| at.max(swept_by));
         }
-        let cause = life.cause(machine.service_of(id).state());
+        let cause = match (machine.service_of(id).state(), life.lapse) {
+            (State::Failing { .. }, Some(lapse)) => lapse,
+            (state, _) => life.cause(state),
+        };
         self.owed = Some((id, exit, cause));
     }
 
@@ -232,8 +293,13 @@ impl Laws {
                 self.hold("one main process a service", is_alone);
                 self.hold_cleared(&services[index(id)]);
                 self.is_hurried = false;
+                let watch = match id {
+                    ServiceId::Host => Watch::begin(self.vigil, now),
+                    ServiceId::Rescue => Watch::default(),
+                };
                 self.lives[index(id)] = Life {
                     has_process: true,
+                    watch,
                     ..Life::default()
                 };
             }
@@ -266,7 +332,10 @@ impl Laws {
                 let is_deaf =
                     life.was_asked && main.is_some_and(|main| main.is_alive && main.is_stopped);
                 self.hold("who stands still is woken to end", !is_deaf);
-                let in_time = !life.was_asked || self.is_hurried || now >= life.spared_until;
+                let in_time = !life.was_asked
+                    || self.is_hurried
+                    || life.lapse.is_some() && self.is_at_once
+                    || now >= life.spared_until;
                 self.hold("nobody is killed before their time", in_time);
                 let life = &mut self.lives[index(id)];
                 life.was_killed |= life.has_process;
@@ -274,6 +343,22 @@ impl Laws {
             Action::Record(id, exit, cause) => {
                 let is_true = self.owed.take() == Some((id, exit, cause));
                 self.hold("a record is true, and the only one", is_true);
+            }
+            Action::Report(Report::Unready(id)) => {
+                let life = &mut self.lives[index(id)];
+                life.lapse = Some(Cause::Unready);
+                let is_late = life.watch.ready_by.is_some_and(|by| by <= now);
+                self.hold("nobody is unready before their time", is_late);
+            }
+            Action::Report(Report::Silent(id)) => {
+                let life = &mut self.lives[index(id)];
+                life.lapse = Some(Cause::Watchdog);
+                let watch = life.watch;
+                let is_late = watch.alive_by.is_some_and(|by| by <= now);
+                self.hold(
+                    "nobody is missed before their time",
+                    is_late || watch.is_lost,
+                );
             }
             // With nothing to stop it is over already.
             Action::Report(Report::Again) => {
@@ -353,6 +438,11 @@ impl Laws {
         }
     }
 
+    /// The next life of host-init goes on with the host.
+    pub(super) fn resumes(&mut self, now: Instant) {
+        self.lives[index(ServiceId::Host)].watch.is_heard(now);
+    }
+
     /// A leaver begins a step.
     pub(super) fn begins(&mut self, now: Instant, step: Step) {
         self.note(now, "  ", step);
@@ -379,18 +469,39 @@ impl Laws {
                 | State::Asking { .. }
                 | State::Sweeping { .. }
                 | State::Waiting { .. } => false,
-                State::Up { .. } | State::Stopping { .. } | State::Killed { .. } | State::Stuck => {
-                    true
-                }
+                State::Up { .. }
+                | State::Failing { .. }
+                | State::Stopping { .. }
+                | State::Killed { .. }
+                | State::Stuck => true,
             };
             let is_there = services[index(id)].main.is_some();
             self.hold("the machine knows what runs", believed == is_there);
+        }
+        if let State::Up { .. } = machine.host().state() {
+            let Watch {
+                ready_by,
+                alive_by,
+                is_lost,
+                ..
+            } = self.lives[index(ServiceId::Host)].watch;
+            let is_late = |by: Option<Instant>| by.is_some_and(|by| by < self.at);
+            self.hold(
+                "who is not ready in time does not live on",
+                !is_late(ready_by),
+            );
+            self.hold("who is not heard of does not live on", !is_late(alive_by));
+            self.hold("who is lost does not live on", !is_lost);
+            self.hold(
+                "the machine knows who is ready",
+                machine.host().ready_since().is_some() == ready_by.is_none(),
+            );
         }
         let is_idle = matches!(machine.stage(), Stage::Running)
             // A trial wakes once more, when the host is healthy.
             && machine.trial().is_none()
             && self.task.is_none()
-            && matches!(machine.host().state(), State::Up { .. })
+            && matches!(machine.host().state(), State::Up { vigil, .. } if vigil.deadline().is_none())
             // What is left of a shell that could not be killed is still swept.
             && machine.service_of(ServiceId::Rescue).is_gone();
         if is_idle {

@@ -1,9 +1,12 @@
 //! Processes that end when they like, if they do.
 
+use core::time::Duration;
+
 use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure, Step};
 use crate::base::signal::Signal;
 use crate::policy::event::{Event, ServiceId};
+use crate::policy::notice::Notice;
 use crate::policy::samples::{NO_PROCESS, by};
 use crate::policy::world::{Due, World};
 
@@ -57,6 +60,9 @@ impl World {
             pending: None,
             manner,
         });
+        if id == ServiceId::Host {
+            self.speak(name);
+        }
         let lives = [
             None,
             None,
@@ -71,6 +77,62 @@ impl World {
             self.due(millis, Due::Death(id, name, exit));
         }
         None
+    }
+
+    /// What a life of the host is going to say of itself.
+    fn speak(&mut self, name: u32) {
+        let notice = Notice::default();
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        if !self.goes_wrong(4) {
+            let millis = self.chance.of(&[0, 1, 700, 60_000, 89_999, 90_000, 90_001]);
+            let ready = Notice {
+                is_ready: true,
+                ..notice
+            };
+            self.due(millis, Due::Says(name, ready, None));
+        }
+        if !self.goes_wrong(4) {
+            let alive = Notice {
+                is_alive: true,
+                ..notice
+            };
+            let often = self.chance.of(&[5_000, 19_999, 20_000, 20_001]);
+            self.due(often, Due::Says(name, alive, Some(often)));
+        }
+        if self.goes_wrong(3) {
+            let extension = self.chance.of(&[seconds(5), seconds(200)]);
+            let interval = self.chance.of(&[seconds(0), seconds(3)]);
+            let is_ready = self.chance.one_in(2);
+            let said = self.chance.of(&[
+                Notice {
+                    extension,
+                    ..notice
+                },
+                Notice { interval, ..notice },
+                Notice {
+                    is_lost: true,
+                    is_ready,
+                    ..notice
+                },
+                Notice {
+                    is_stopping: true,
+                    ..notice
+                },
+            ]);
+            let millis = self.chance.of(&[0, 2_000, 80_000]);
+            self.due(millis, Due::Says(name, said, None));
+        }
+    }
+
+    pub(super) fn say(&mut self, name: u32, notice: Notice, again: Option<u64>) {
+        let main = self.slot(ServiceId::Host).main.as_ref();
+        let is_there = main.is_some_and(|main| main.name == name && main.is_alive);
+        if is_there {
+            if let Some(millis) = again {
+                self.due(millis, Due::Says(name, notice, again));
+            }
+            self.handle(Event::Notified(notice));
+        }
     }
 
     fn exit(&mut self) -> Exit {

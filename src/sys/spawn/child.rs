@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
-use super::launch::{Identity, OwnPid};
+use super::launch::{Identity, OwnPid, PidText};
 use super::slot::Arrays;
 use super::{Inherited, Program, Stdio, search};
 use crate::base::errno::Errno;
@@ -54,6 +54,8 @@ impl Cell {
 pub(super) struct Plan {
     pub(super) exec: Exec,
     pub(super) environment: *const *const u8,
+    /// Where its pid is to be written, an entry of its environment; null for nowhere.
+    pub(super) own_pid: *mut PidText,
     /// Null for the one that it finds itself in.
     pub(super) directory: *const u8,
     pub(super) stdio: Stdio,
@@ -96,13 +98,20 @@ impl Plan {
         cell: &'static Cell,
         mut keep: impl FnMut(&CStr) -> Option<*const u8>,
     ) -> Option<Self> {
+        let own_pid = if program.has_watchdog_pid {
+            &raw mut arrays.own_pid
+        } else {
+            core::ptr::null_mut()
+        };
+        let table = table.unwrap_or(&mut arrays.environment);
         Some(Self {
             exec: Exec::Path(pointers(
                 &mut arrays.arguments,
                 program.arguments,
                 &mut keep,
             )?),
-            environment: environment(table.unwrap_or(&mut arrays.environment), program, &mut keep)?,
+            environment: environment(table, program, own_pid, &mut keep)?,
+            own_pid,
             directory: keep(program.directory)?,
             stdio: program.stdio,
             job: Job::Session,
@@ -139,12 +148,16 @@ fn pointers(
 fn environment(
     array: &mut [*const u8],
     program: &Program<'_>,
+    own_pid: *mut PidText,
     keep: &mut impl FnMut(&CStr) -> Option<*const u8>,
 ) -> Option<*const *const u8> {
     let (end, rest) = array.split_last_mut()?;
     let mut places = rest.iter_mut();
     for entry in program.environment {
         *places.next()? = keep(entry)?;
+    }
+    if !own_pid.is_null() {
+        *places.next()? = own_pid.cast_const().cast();
     }
     for entry in program.inherited.iter().flat_map(Inherited::entries) {
         *places.next()? = entry.as_ptr().cast();
@@ -209,6 +222,11 @@ pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
         for pid in OwnPid::ALL {
             pid.fill();
         }
+    }
+    if !plan.own_pid.is_null() {
+        // SAFETY: it is in the child's own slot, or in its own memory, and nobody reads
+        // it yet.
+        OwnPid::Watchdog.spell(unsafe { &mut *plan.own_pid });
     }
     if plan.ignores_children {
         step!(SignalMask, signals::ignore_children());

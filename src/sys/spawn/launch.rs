@@ -78,6 +78,7 @@ pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
     let plan = place.write(Plan {
         exec: Exec::Search(command.words.pointers(), command.path.as_ptr().cast()),
         environment: command.environment.pointers(),
+        own_pid: core::ptr::null_mut(),
         directory: command
             .directory
             .map_or(core::ptr::null(), |path| path.as_ptr().cast()),
@@ -172,7 +173,13 @@ impl OwnPid {
     /// Writes the entry with the pid of this process.
     pub(super) fn fill(self) {
         // SAFETY: this is the one child, and nobody reads the text yet.
-        let text = unsafe { &mut *self.text().0.get() };
+        self.spell(unsafe { &mut *self.text().0.get() });
+    }
+
+    /// Writes the entry with the pid of this process.
+    pub(super) fn spell(self, text: &mut PidText) {
+        // There may be a longer one there of a child before.
+        *text = [0; TEXT_BYTES];
         let name = self.name();
         let mut rest = rustix::process::getpid().as_raw_pid().unsigned_abs();
         let (head, value) = text.split_at_mut(name.len());
@@ -192,11 +199,14 @@ impl OwnPid {
 }
 
 /// An entry of the environment, the terminating NUL included.
-struct Text(UnsafeCell<[u8; TEXT_BYTES]>);
+struct Text(UnsafeCell<PidText>);
 
 // SAFETY: the text is written by the one child between its clone and its exec, and
 // read by nobody before.
 unsafe impl Sync for Text {}
+
+/// A name, `=`, the digits of a pid and at least one NUL.
+pub(super) type PidText = [u8; TEXT_BYTES];
 
 /// Room for the longest name, `=`, the digits of a pid and a NUL.
 const TEXT_BYTES: usize = 32;

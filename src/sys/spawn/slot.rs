@@ -7,6 +7,7 @@ use core::mem::MaybeUninit;
 use static_assertions::const_assert;
 
 use super::child::{Cell, Plan};
+use super::launch::PidText;
 use crate::base::limits;
 use crate::sys::clone::Stack;
 
@@ -92,12 +93,15 @@ impl Slot {
 pub(super) struct Arrays {
     pub(super) arguments: [*const u8; limits::WORDS + 1],
     pub(super) environment: [*const u8; limits::ENVIRONMENT + 1],
+    /// Where the child writes its own pid, as an entry of its environment.
+    pub(super) own_pid: PidText,
 }
 
 impl Arrays {
     pub(super) const EMPTY: Self = Self {
         arguments: [core::ptr::null(); limits::WORDS + 1],
         environment: [core::ptr::null(); limits::ENVIRONMENT + 1],
+        own_pid: [0; _],
     };
 }
 
