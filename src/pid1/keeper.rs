@@ -128,7 +128,7 @@ impl Keeper {
 
     fn recall(&self, path: &CStr) -> Result<()> {
         let mut memory = [0; 2 * BYTES];
-        let (first, second) = store::read(path, &mut memory)?;
+        let (first, second) = slots(path, &mut memory)?;
         let choice = boot_record::choose(first, second);
         match choice.record {
             Some(record) => {
@@ -167,6 +167,12 @@ impl Keeper {
             current,
             last: self.last,
         };
+        // Whatever was there when it was read, or if it was not: the config may name
+        // another place since, and a person may have put another disk there.
+        match slots(path, &mut [0; 2 * BYTES]) {
+            Ok(_) | Err(Errno::ENOENT) => {}
+            Err(errno) => return Err(errno),
+        }
         store::write(path, self.next, &record.to_bytes())
     }
 
@@ -198,6 +204,15 @@ impl Keeper {
         let mut bytes = [0; BYTES];
         Name::new(self.paper?.read(&mut bytes))
     }
+}
+
+/// What the two slots have; what is somebody else's is refused (`EMEDIUMTYPE`).
+fn slots<'m>(path: &CStr, memory: &'m mut store::Memory) -> Result<(&'m [u8], &'m [u8])> {
+    let (first, second) = store::read(path, memory)?;
+    if boot_record::is_foreign(first, second) {
+        return Err(Errno::EMEDIUMTYPE);
+    }
+    Ok((first, second))
 }
 
 /// The slot of a record with this number: they are written in turn, and one that
