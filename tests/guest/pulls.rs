@@ -29,7 +29,7 @@ const LIMIT: u32 = 3;
 
 /// How long after its disk was mounted a machine lives at most: long enough for the
 /// whole of a version's life.
-const LIFE: Duration = Duration::from_secs(4);
+const LIFE: Duration = Duration::from_secs(2);
 
 /// The first version: lives until it is healthy and a little longer, and then makes
 /// the next one of what is in the image.
