@@ -66,6 +66,7 @@ errnos! {
     ESTALE 116 "stale file handle";
     EUCLEAN 117 "the filesystem needs repair";
     ENOMEDIUM 123 "no medium";
+    EMEDIUMTYPE 124 "something else is there";
     ENOKEY 126 "no key";
 }
 
@@ -123,6 +124,7 @@ mod tests {
             (Errno::ETIMEDOUT, libc::ETIMEDOUT),
             (Errno::EUCLEAN, libc::EUCLEAN),
             (Errno::ENOMEDIUM, libc::ENOMEDIUM),
+            (Errno::EMEDIUMTYPE, libc::EMEDIUMTYPE),
             (Errno::EADDRINUSE, libc::EADDRINUSE),
         ] {
             assert_eq!(i32::from(errno.number()), number, "{errno}");

@@ -119,6 +119,18 @@ pub fn choose(first: &[u8], second: &[u8]) -> Choice {
     }
 }
 
+/// Whether two slots have what is somebody else's, and must stay: there is something,
+/// and none of it was ever a record, whole or torn, of this layout or another.
+pub fn is_foreign(first: &[u8], second: &[u8]) -> bool {
+    let slots = [first, second];
+    let is_blank = |slot: &[u8]| {
+        [0, 0xff]
+            .iter()
+            .any(|blank| slot.iter().all(|byte| byte == blank))
+    };
+    !slots.iter().any(|slot| slot.starts_with(&MAGIC)) && !slots.iter().all(|slot| is_blank(slot))
+}
+
 impl BootRecord {
     /// The slot that has this record.
     pub fn to_bytes(&self) -> [u8; BYTES] {

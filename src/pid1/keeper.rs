@@ -129,7 +129,7 @@ impl Keeper {
 
     fn recall(&self, path: &CStr) -> Result<()> {
         let mut memory = [0; 2 * BYTES];
-        let (first, second) = store::read(path, &mut memory)?;
+        let (first, second) = slots(path, &mut memory)?;
         let choice = boot_record::choose(first, second);
         match choice.record {
             Some(record) => {
@@ -175,6 +175,12 @@ impl Keeper {
         let Some(path) = host.record else {
             return Ok(());
         };
+        // Whatever was there when it was read, or if it was not: the config may name
+        // another place since, and a person may have put another disk there.
+        match slots(path, &mut [0; 2 * BYTES]) {
+            Ok(_) | Err(Errno::ENOENT) => {}
+            Err(errno) => return Err(errno),
+        }
         let record = self.record(mark, current);
         store::write(path, slot_of(record.sequence), &record.to_bytes())
     }
@@ -273,6 +279,15 @@ fn run(host: &Host<'_>) -> Errno {
         open_files: None,
     });
     failure.errno
+}
+
+/// What the two slots have; what is somebody else's is refused (`EMEDIUMTYPE`).
+fn slots<'m>(path: &CStr, memory: &'m mut store::Memory) -> Result<(&'m [u8], &'m [u8])> {
+    let (first, second) = store::read(path, memory)?;
+    if boot_record::is_foreign(first, second) {
+        return Err(Errno::EMEDIUMTYPE);
+    }
+    Ok((first, second))
 }
 
 /// The slot of a record with this number: they are written in turn, and one that

@@ -96,14 +96,14 @@ impl Notices {
     /// What the host finds in its environment.
     pub fn environment(&self, watchdog: Duration) -> Environment {
         let mut environment = Environment::default();
-        let name = self.inbox.as_ref().map(Inbox::name);
-        let Some(Ok(name)) = name else {
+        let mut name = [0; NAME_BYTES];
+        let Some(Ok(name)) = self.inbox.as_ref().map(|inbox| inbox.name(&mut name)) else {
             return environment;
         };
         let socket = &mut environment.socket;
         // There is room for both.
         let _ = socket.extend_from_slice(b"NOTIFY_SOCKET=");
-        let _ = socket.extend_from_slice(&name);
+        let _ = socket.extend_from_slice(name);
         let _ = socket.push(0);
         if !watchdog.is_zero() {
             let _ = write!(

@@ -22,6 +22,8 @@
 //! children better than we could; after its end TERM to the rest; KILL to all of
 //! them at the one deadline.
 
+mod state;
+
 #[cfg(test)]
 mod stories;
 
@@ -35,6 +37,8 @@ use crate::policy::event::{Action, Actions, Cause, Report, ServiceId, Task};
 use crate::policy::notice::Notice;
 use crate::policy::request::Haste;
 use crate::policy::vigil::{self, Lapse, Vigil};
+
+pub use state::{Next, State, Sweep};
 
 /// How a service is run, from the config.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,83 +65,6 @@ pub enum Restart {
     Always,
     /// Never: its end is the end of it.
     Never,
-}
-
-/// Where a service is in its life.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    /// Nothing runs, and nothing is going to by itself.
-    Down,
-    /// It may be started as far as it is concerned, and has asked.
-    Asking {
-        /// When it is not to wait for the answer any longer.
-        until: Instant,
-    },
-    /// Its main process runs, as far as anybody knows.
-    Up {
-        /// When it was started.
-        since: Instant,
-        /// The watch over it.
-        vigil: Vigil,
-    },
-    /// It did not do what it must; its main process was told to end, and has not yet.
-    Failing {
-        /// When it was started.
-        since: Instant,
-        /// What it did not do.
-        cause: Cause,
-        /// When it is killed, or given up when it was.
-        until: Instant,
-        /// Whether it was asked or killed.
-        by: Sweep,
-    },
-    /// Its main process was asked to end, and has not yet.
-    Stopping {
-        /// When it is killed.
-        kill_at: Instant,
-    },
-    /// Everything of it was killed, and its main process is not gone yet.
-    Killed {
-        /// When it is given up.
-        give_up_at: Instant,
-        /// Why it was killed.
-        cause: Cause,
-    },
-    /// Its main process is gone; what it left behind was told to end.
-    Sweeping {
-        /// When the rest is killed, or given up when it was.
-        until: Instant,
-        /// Whether the rest was asked or killed.
-        by: Sweep,
-        /// What comes after.
-        next: Next,
-    },
-    /// It is started again when the wait is over.
-    Waiting {
-        /// When that is.
-        until: Instant,
-    },
-    /// Its main process can't be killed: the kernel holds it. Nobody waits for it
-    /// any more, and it is not started again while the old process is there.
-    Stuck,
-}
-
-/// How the rest of a service was told to end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sweep {
-    /// By TERM.
-    Asked,
-    /// By KILL.
-    Killed,
-}
-
-/// What comes after a service is empty.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// It stays down.
-    Stay,
-    /// It is started when it has rested.
-    Start,
 }
 
 /// How long a start that was asked for waits for the answer: the time for a slow disk
@@ -615,15 +542,6 @@ impl Service {
         match next {
             Next::Stay => {}
             Next::Start => self.start(now, actions),
-        }
-    }
-}
-
-impl Sweep {
-    const fn signal(self) -> Signal {
-        match self {
-            Self::Asked => Signal::TERM,
-            Self::Killed => Signal::KILL,
         }
     }
 }

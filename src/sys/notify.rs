@@ -93,24 +93,26 @@ impl Inbox {
         &self.0
     }
 
-    /// The name that others send to: a path, or an abstract one behind `@`.
+    /// The name that others send to, in this buffer: a path, or an abstract one
+    /// behind `@`.
     ///
     /// # Errors
     ///
     /// None that can happen to a socket that is bound.
-    pub fn name(&self) -> Result<heapless::Vec<u8, NAME_BYTES>> {
+    pub fn name<'b>(&self, buffer: &'b mut [u8; NAME_BYTES]) -> Result<&'b [u8]> {
         let address = getsockname(&self.0).map_err(reason)?;
         let address = SocketAddrUnix::try_from(address).map_err(reason)?;
-        let mut name = heapless::Vec::new();
-        let filled = match (address.abstract_name(), address.path_bytes()) {
-            (Some(rest), _) => name
-                .push(b'@')
-                .map_err(drop)
-                .and_then(|()| name.extend_from_slice(rest).map_err(drop)),
-            (None, Some(path)) => name.extend_from_slice(path).map_err(drop),
-            (None, None) => Err(()),
+        let (start, rest) = match (address.abstract_name(), address.path_bytes()) {
+            (Some(rest), _) => (&b"@"[..], rest),
+            (None, Some(path)) => (&b""[..], path),
+            (None, None) => return Err(Errno::EINVAL),
         };
-        filled.map(|()| name).map_err(|()| Errno::ENAMETOOLONG)
+        let length = start.len() + rest.len();
+        let name = buffer.get_mut(..length).ok_or(Errno::ENAMETOOLONG)?;
+        let (first, last) = name.split_at_mut(start.len());
+        first.copy_from_slice(start);
+        last.copy_from_slice(rest);
+        Ok(name)
     }
 
     /// Takes the next message; none of one that is longer than the buffer. Waits for
@@ -228,7 +230,8 @@ mod tests {
     /// A socket that the kernel named, and one that is connected to it.
     fn pair() -> (Inbox, OwnedFd) {
         let inbox = Inbox::anywhere().unwrap();
-        let name = inbox.name().unwrap();
+        let mut buffer = [0; NAME_BYTES];
+        let name = inbox.name(&mut buffer).unwrap();
         assert_eq!(name[0], b'@');
         let address = SocketAddrUnix::new_abstract_name(&name[1..]).unwrap();
         let socket = socket().unwrap();
@@ -294,7 +297,10 @@ mod tests {
         let mut buffer = [0; 16];
         assert_eq!(old.receive(&mut buffer).err(), Some(Errno::EAGAIN));
         assert!(new.receive(&mut buffer).unwrap().is_some());
-        assert_eq!(new.name().unwrap(), path.to_str().unwrap().as_bytes());
+        assert_eq!(
+            new.name(&mut [0; NAME_BYTES]).unwrap(),
+            path.to_str().unwrap().as_bytes()
+        );
         std::fs::remove_file(path).unwrap();
     }
 }

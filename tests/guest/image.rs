@@ -23,7 +23,7 @@ while read -r line; do eval \"$line\"; done </dev/console
 const APPLETS: &str = "sh cat echo ls stat grep sed awk cut wc head tail sort tr od printf \
      dmesg mount umount mkdir mkswap swapon swapoff losetup insmod dd cp mv rm ln sync stty \
      ps kill sleep usleep touch chmod chown readlink hostname uname ip ping nc \
-     reboot poweroff halt true false env id tty setsid test seq uniq time";
+     reboot poweroff halt true false env id tty setsid test seq uniq time date";
 
 /// An image in the making.
 pub(crate) struct Image {

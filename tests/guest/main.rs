@@ -9,6 +9,7 @@ mod disk;
 mod image;
 mod programs;
 mod session;
+mod versions;
 
 mod boot;
 mod config;
@@ -20,5 +21,7 @@ mod ladder;
 mod moments;
 mod mounts;
 mod power;
+mod pulls;
 mod reaping;
 mod starts;
+mod trials;

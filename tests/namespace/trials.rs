@@ -222,15 +222,58 @@ fn a_record_that_can_not_be_kept_is_told_once_and_counted_all_the_same() {
 }
 
 #[test]
+fn what_is_no_record_is_never_written_over() {
+    let text = "a list of things to do\n";
+    let room = Room::with_host(&["dead"], TRIAL);
+    room.write("tmp/record", text);
+    let mut init = Start::new(&room).spawn();
+
+    let line = init.says("record: ");
+
+    assert_eq!(
+        line,
+        "host-init: record: something else is there; failures are counted until the power goes"
+    );
+    is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+    assert_eq!(
+        fs::read_to_string(room.path().join("tmp/record")).unwrap(),
+        text
+    );
+
+    // Nor when it comes to be there later.
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "done");
+    room.write("tmp/record", text);
+    eventually("its third life", || {
+        room.json("run/host-init/state.json")["host"]["starts"] == 3
+    });
+    kill_host(&room, &init);
+    init.says("record: something else is there");
+    init.stop_with(0);
+    assert_eq!(
+        fs::read_to_string(room.path().join("tmp/record")).unwrap(),
+        text
+    );
+}
+
+#[test]
 fn a_re_execution_forgets_no_failure() {
     let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("1s", "1h"));
     let mut init = Start::new(&room).spawn();
     assert_eq!(room.told.next(), "done");
 
+    eventually("its third life", || {
+        room.json("run/host-init/state.json")["host"]["starts"] == 3
+    });
+    // Not what the life before says of it.
+    let state = room.path().join("run/host-init/state.json");
+    fs::remove_file(&state).unwrap();
     init.signal(59);
     init.says("re-executed");
     eventually("what was kept", || {
-        room.json("run/host-init/state.json")["host"]["trial"]["failures"] == 2
+        state.exists() && room.json("run/host-init/state.json")["host"]["trial"]["failures"] == 2
     });
     kill_host(&room, &init);
 

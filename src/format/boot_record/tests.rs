@@ -55,6 +55,34 @@ fn old_contents() -> Vec<Vec<u8>> {
     ]
 }
 
+#[test]
+fn what_was_never_a_record_is_somebody_elses() {
+    let slot = record(3).to_bytes();
+    let text = b"a list of things to do\n";
+    let mut late = [0; BYTES];
+    late[1080] = 0x53;
+    let mut torn = [0xff; BYTES];
+    torn[..8].copy_from_slice(b"hostboot");
+    let blanks: [&[u8]; 4] = [&[], &[0; 100], &[0; BYTES], &[0xff; BYTES]];
+    let ours: [&[u8]; 2] = [&slot, &torn];
+    let foreign: [&[u8]; 3] = [text, &late, &[0x5a; BYTES]];
+
+    for one in blanks.iter().chain(&ours) {
+        for other in blanks.iter().chain(&ours) {
+            assert!(!is_foreign(one, other));
+        }
+    }
+    for one in foreign {
+        for other in blanks.iter().chain(&foreign) {
+            assert!(is_foreign(one, other) && is_foreign(other, one));
+        }
+        // Its own place, in which a sector has gone bad.
+        for other in ours {
+            assert!(!is_foreign(one, other) && !is_foreign(other, one));
+        }
+    }
+}
+
 type Vec<T> = std::vec::Vec<T>;
 
 #[test]
