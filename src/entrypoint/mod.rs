@@ -96,7 +96,7 @@ pub fn main(given: Given) -> Slots {
     let environment = speaker.need("make the environment", environment);
     let path = environment::path(arguments, persona, &options).unwrap_or(PATH);
     let launched = launch(
-        &slots,
+        slots,
         &Command {
             words,
             path,

@@ -74,10 +74,10 @@ impl Arguments {
     }
 
     /// The words from this one on, as another program's arguments; none when there
-    /// is no such word, or none before it.
+    /// is no such word.
     pub fn rest(self, from: usize) -> Option<Rest> {
         let words = self.words.get(from..).filter(|words| !words.is_empty())?;
-        (from > 0).then_some(Rest { words })
+        Some(Rest { words })
     }
 
     /// The environment as another program's.
@@ -92,8 +92,7 @@ impl Arguments {
 /// The last of this program's own arguments, which are another's.
 #[derive(Clone, Copy)]
 pub struct Rest {
-    /// In the kernel's array: a null pointer follows them, and a word that is
-    /// nobody's any more comes before them.
+    /// In the kernel's array: a null pointer follows them.
     words: &'static [*const c_char],
 }
 

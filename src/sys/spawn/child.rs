@@ -84,7 +84,7 @@ pub(super) enum Exec {
     /// The first word is a path.
     Path(*const *const u8),
     /// The first word is looked for in these directories, with colons between
-    /// them. The word before the first is free.
+    /// them.
     Search(*const *const u8, *const u8),
 }
 
@@ -241,7 +241,7 @@ pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
             // SAFETY: both arrays end with a null pointer.
             unsafe { execve(path, words, plan.environment) }
         }
-        // SAFETY: as above, and the word before the first is nobody's.
+        // SAFETY: as above, and the path is a C string.
         Exec::Search(words, path) => unsafe { search::exec(words, path, plan.environment) },
     };
     (Step::Exec, errno)

@@ -19,8 +19,7 @@ use crate::sys::clone::{Child, Made, clone};
 use crate::sys::{Result, reason};
 
 /// A command to start.
-#[derive(Clone, Copy)]
-pub struct Command<'a> {
+pub struct Command {
     /// Its words. The first is a path when there is a slash in it, else it is
     /// looked for.
     pub words: Rest,
@@ -29,7 +28,7 @@ pub struct Command<'a> {
     /// Its environment.
     pub environment: Environment,
     /// Its working directory, if not host-init's. It is entered as the user.
-    pub directory: Option<&'a CStr>,
+    pub directory: Option<&'static CStr>,
     /// Its session and process group.
     pub job: Job,
     /// Whether standard input is a terminal, which is to be the command's.
@@ -71,7 +70,7 @@ pub struct Launched {
 /// # Errors
 ///
 /// When there is no process: the kernel's limits.
-pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
+pub fn launch(slots: Slots, command: &Command) -> Result<Launched> {
     let slot = slots.get(0);
     // SAFETY: no child uses the slot, and this process has one thread.
     let place = unsafe { &mut *slot.plan.get() };
@@ -102,8 +101,8 @@ pub fn launch(slots: &Slots, command: &Command<'_>) -> Result<Launched> {
         argument: (&raw const *plan).cast(),
     };
     // SAFETY: the child has a stack and a plan of its own, and writes nothing else
-    // but its cell, the texts of its pid and the word before its own, which nobody
-    // reads. The slot is not used again.
+    // but its cell and the texts of its pid. What it reads stays as long as the
+    // process. The slots went with it, so that none is used again.
     let Made { pid, pidfd } = unsafe { clone(&child) }?;
     Ok(Launched {
         pid,

@@ -5,6 +5,7 @@ use core::ffi::CStr;
 use crate::base::errno::Errno;
 use crate::base::limits;
 use crate::sys::call::execve;
+use crate::sys::memory::Scratch;
 
 /// What runs a program file that the kernel does not take for one.
 const SHELL: &CStr = c"/bin/sh";
@@ -16,8 +17,7 @@ const SHELL: &CStr = c"/bin/sh";
 /// # Safety
 ///
 /// `words` and `environment` are arrays of C strings with a null pointer behind the
-/// last, the first of at least one word; the place before it is nobody's. `path` is
-/// a C string.
+/// last, the first of at least one word. `path` is a C string.
 pub(super) unsafe fn exec(
     words: *const *const u8,
     path: *const u8,
@@ -95,13 +95,46 @@ unsafe fn exec_file(file: &CStr, words: *const *const u8, environment: *const *c
     if errno != Errno::ENOEXEC {
         return errno;
     }
-    let words = words.cast_mut();
-    // SAFETY: the caller says that this place is free.
-    let script = unsafe { words.sub(1) };
     // SAFETY: as above.
-    unsafe { script.write(SHELL.as_ptr().cast()) };
-    // SAFETY: the array is the kernel's, made for this process, and writable.
-    unsafe { words.write(file.as_ptr().cast()) };
-    // SAFETY: `/bin/sh` and the path of the script, then the arguments as they are.
-    unsafe { execve(SHELL, script, environment) }
+    unsafe { exec_script(file, words, environment) }
+}
+
+/// Runs a file as a script. Its words are in memory that this process alone knows of,
+/// though it may share it.
+///
+/// # Safety
+///
+/// As [`exec`].
+#[cold]
+#[inline(never)]
+unsafe fn exec_script(
+    file: &CStr,
+    words: *const *const u8,
+    environment: *const *const u8,
+) -> Errno {
+    let mut count = 0;
+    loop {
+        // SAFETY: a null pointer ends the array.
+        let place = unsafe { words.add(count) };
+        // SAFETY: as above.
+        if unsafe { place.read() }.is_null() {
+            break;
+        }
+        count += 1;
+    }
+    // SAFETY: `count` pointers were just read, and nobody writes them.
+    let words = unsafe { core::slice::from_raw_parts(words, count) };
+    // The shell and the file in place of the first, and a null pointer behind all.
+    let mut memory = match Scratch::new((count + 2) * size_of::<*const u8>()) {
+        Ok(memory) => memory,
+        Err(errno) => return errno,
+    };
+    let script = memory.slice_of::<*const u8>();
+    let begin = [SHELL.as_ptr().cast(), file.as_ptr().cast()];
+    let arguments = words.iter().skip(1).copied();
+    for (place, word) in script.iter_mut().zip(begin.into_iter().chain(arguments)) {
+        *place = word;
+    }
+    // SAFETY: the memory was zeros, and has room for one more than was written.
+    unsafe { execve(SHELL, script.as_ptr(), environment) }
 }
