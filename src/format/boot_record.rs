@@ -6,7 +6,7 @@
 //! | 8 | 4 | the version of this layout |
 //! | 12 | 4 | the bytes of the record, its sum included |
 //! | 16 | 8 | its number in the sequence |
-//! | 24 | 16 | the boot that wrote it |
+//! | 24 | 16 | the life of host-init that wrote it |
 //! | 40 | 8 | the version under count |
 //! | 48 | 4 | its failures in a row |
 //! | 52 | 1 | 1 when a start is under way |
@@ -39,7 +39,6 @@ use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure, Step};
 use crate::base::signal::Signal;
 use crate::base::slot::{BYTES, Slot};
-use crate::format::boot_id::BootId;
 use crate::format::name::{self, Name};
 use crate::policy::event::Cause;
 use crate::policy::trial::{Halt, Mark, REMEMBERED, Version, Versions};
@@ -50,8 +49,8 @@ use crc::{CRC_64_XZ, Crc, NoTable};
 pub struct BootRecord {
     /// Its number: one more than that of the record before.
     pub sequence: u64,
-    /// The boot that wrote it: a re-executed host-init finds its own.
-    pub boot: BootId,
+    /// The life of host-init that wrote it.
+    pub life: LifeId,
     /// What the rules of the host's trial must not forget.
     pub mark: Mark,
     /// The name of the version under count, if it has one.
@@ -61,6 +60,11 @@ pub struct BootRecord {
     /// How the host ended last, if it ever did.
     pub last: Option<Last>,
 }
+
+/// A life of host-init, from its start to its end, over its own re-executions: a number
+/// by chance. Zero is that of none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LifeId(pub [u8; 16]);
 
 /// How the host ended last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,8 +87,8 @@ pub struct Choice {
     pub next: Slot,
 }
 
-/// Bytes of a record, its sum included.
-const LENGTH: usize = 352;
+/// Bytes of a record without the zeros behind it, its sum included.
+pub const LENGTH: usize = 352;
 
 // The layout above was drawn for these.
 const _: () = assert!(REMEMBERED == 8 && name::BYTES == 64 && LENGTH <= 512);
@@ -144,17 +148,25 @@ impl BootRecord {
     /// Reads a slot back; none when it has not exactly one record.
     pub fn from_bytes(slot: &[u8]) -> Option<Self> {
         let slot: &[u8; BYTES] = slot.try_into().ok()?;
-        let (spelled, _) = slot.split_first_chunk::<LENGTH>()?;
+        let (spelled, rest) = slot.split_at_checked(LENGTH)?;
+        let is_alone = rest.iter().all(|byte| *byte == 0);
+        Self::read(spelled).filter(|_| is_alone)
+    }
+
+    /// Reads back what [`BootRecord::spell`] wrote; none when it is anything else.
+    pub fn read(spelled: &[u8]) -> Option<Self> {
+        let spelled: &[u8; LENGTH] = spelled.try_into().ok()?;
         let (body, sum) = spelled.split_last_chunk::<8>()?;
         if CRC.checksum(body) != u64::from_le_bytes(*sum) {
             return None;
         }
-        let record = Self::read(&mut Reader(body))?;
+        let record = Self::read_body(&mut Reader(body))?;
         // What the reader took for granted was so when it is spelled the same again.
-        (record.to_bytes() == *slot).then_some(record)
+        (record.spell() == *spelled).then_some(record)
     }
 
-    fn spell(&self) -> [u8; LENGTH] {
+    /// The record without the zeros behind it.
+    pub fn spell(&self) -> [u8; LENGTH] {
         let mark = &self.mark;
         let (at, [how, what, low, high, cause]) = match self.last {
             Some(last) => (last.at, spell_last(last)),
@@ -165,7 +177,7 @@ impl BootRecord {
             &VERSION.to_le_bytes(),
             &u32::try_from(LENGTH).unwrap_or(0).to_le_bytes(),
             &self.sequence.to_le_bytes(),
-            &self.boot.0,
+            &self.life.0,
             &mark.version.0.to_le_bytes(),
             &mark.failures.to_le_bytes(),
             &[
@@ -201,14 +213,14 @@ impl BootRecord {
 
     /// Reads what [`Self::spell`] wrote. The magic, the lengths and whatever is not
     /// used are not looked at: they are the same when it is spelled again, or not.
-    fn read(body: &mut Reader<'_>) -> Option<Self> {
+    fn read_body(body: &mut Reader<'_>) -> Option<Self> {
         let [_, _, _, _, _, _, _, _] = body.take()?;
         if u32::from_le_bytes(body.take()?) != VERSION {
             return None;
         }
         let [_, _, _, _] = body.take()?;
         let sequence = u64::from_le_bytes(body.take()?);
-        let boot = BootId(body.take()?);
+        let life = LifeId(body.take()?);
         let version = Version(u64::from_le_bytes(body.take()?));
         let failures = u32::from_le_bytes(body.take()?);
         let [is_attempting, reboots, halted, is_going] = body.take()?;
@@ -220,7 +232,7 @@ impl BootRecord {
         let last = body.take()?;
         Some(Self {
             sequence,
-            boot,
+            life,
             mark: Mark {
                 failures,
                 is_attempting: is_attempting != 0,

@@ -42,7 +42,6 @@
     )
 )]
 
-pub mod boot_id;
 pub mod boot_record;
 pub mod cgroup;
 pub mod cmdline;

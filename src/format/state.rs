@@ -124,7 +124,7 @@ const fn stage_word(stage: Stage) -> &'static str {
 const fn service_word(state: service::State) -> &'static str {
     match state {
         service::State::Down => "down",
-        service::State::Asking { .. } => "starting",
+        service::State::Asking => "starting",
         service::State::Up { .. } => "up",
         service::State::Failing { .. }
         | service::State::Stopping { .. }

@@ -66,17 +66,26 @@ impl Source {
         self.level.unwrap_or(self.value().log_level)
     }
 
-    /// Reads the config again; whether a new one is in force. When it is not, what
-    /// is wrong was said, and the one before stays.
-    pub fn reload(&mut self, log: &Log) -> bool {
-        match read(&self.path, log) {
-            Some(held) => {
-                self.held = held;
-                true
-            }
-            None => false,
-        }
+    /// Reads the config again; what is new of the one that is in force then. When it
+    /// is not good, what is wrong was said, and the one before stays.
+    pub fn reload(&mut self, log: &Log) -> Option<Change> {
+        let held = read(&self.path, log)?;
+        let change = Change {
+            moves_record: record_of(self.value()) != record_of(held.value()),
+        };
+        self.held = held;
+        Some(change)
     }
+}
+
+/// What is new of a config that matters when it takes the place of another.
+pub struct Change {
+    /// Whether the host's record is elsewhere.
+    pub moves_record: bool,
+}
+
+fn record_of<'c>(config: &'c Config<'_>) -> Option<&'c CStr> {
+    config.host.as_ref()?.record
 }
 
 /// Reads a config; none when it is not good. All that is wrong with it is said.

@@ -169,6 +169,7 @@ impl Hands {
                 let outcome = work::outcome(exit.shell_code());
                 Some(self.keeper.done(task, outcome))
             }
+            Part::Abandoned => None,
             Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
         }
     }
@@ -265,7 +266,10 @@ impl Hands {
     }
 
     fn work(&mut self, task: Task, machine: &Machine) -> Option<Event> {
-        let prepared = if self.processes.has_room() {
+        let prepared = if task.is_keeping() && self.processes.has_abandoned() {
+            // It may still write, later than this one.
+            Err(Errno::EBUSY)
+        } else if self.processes.has_room() {
             self.keeper.prepare(machine)
         } else {
             Err(Errno::EAGAIN)
@@ -390,7 +394,7 @@ impl Hands {
         };
         let bytes = bytes.get(..length).unwrap_or_default();
         // What the child that is still on its way has to say would be lost.
-        let errno = if self.spawner.is_in_flight() {
+        let errno = if self.spawner.is_in_flight() || self.processes.has_abandoned() {
             Errno::EBUSY
         } else {
             // What is said in between waits in the socket for the next life.
@@ -419,8 +423,8 @@ impl Hands {
     }
 
     fn reload(&mut self) -> Option<Event> {
-        if !self.config.reload(&self.log) {
-            return None;
+        if self.config.reload(&self.log)?.moves_record {
+            self.keeper.moved();
         }
         self.log.set_level(self.config.level());
         self.log.reloaded();

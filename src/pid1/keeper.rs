@@ -1,41 +1,48 @@
 //! What is kept of the host over power cuts, and which of its versions is current.
 //!
-//! All of it may block on a dead disk, so children do it. What a child found out it
-//! writes on a paper that PID 1 reads after the child's end.
+//! All of it may block on a dead disk, so children do it, one at a time. What a child
+//! found out it writes on a paper that PID 1 reads after the child's end.
 
 use core::ffi::CStr;
+use core::time::Duration;
 
 use crate::base::errno::Errno;
 use crate::base::exit::Exit;
 use crate::base::limits;
 use crate::base::slot::{BYTES, Slot};
-use crate::format::boot_id::BootId;
-use crate::format::boot_record::{self, BootRecord, Last};
+use crate::format::boot_record::{self, BootRecord, Last, LifeId};
 use crate::format::name::{self, Name};
 use crate::pid1::program;
 use crate::policy::config::Host;
-use crate::policy::event::{Cause, Event, Outcome, Task};
+use crate::policy::event::{Cause, Event, Found, Outcome, Task};
 use crate::policy::machine::Machine;
-use crate::policy::trial::{Mark, Version};
+use crate::policy::trial::{Kept, Mark, Version};
 use crate::sys::memory::{self, Paper};
 use crate::sys::spawn::{self, Program, Stdio};
-use crate::sys::{Result, clock, files, store};
+use crate::sys::{Result, clock, files, mount, random, store, versions};
+
+/// How long a device for the record may take to appear, of the time that the first
+/// start waits for its answer.
+const APPEARING: Duration = Duration::from_secs(5);
 
 /// What PID 1 knows of the record.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Keeper {
     /// Where children write; there when the first of them is forked.
     paper: Option<&'static Paper>,
-    /// The number of the last record that was written or tried.
+    /// This life of host-init.
+    life: LifeId,
+    /// Whether it is known what was kept before. It is not written over until then.
+    has_recalled: bool,
+    /// The number of the last record that is known to be written.
     sequence: u64,
-    boot: BootId,
     /// The version that the last start was of.
-    current: Found,
+    current: Seen,
     /// The last version that was healthy.
     good: Option<Name>,
     last: Option<Last>,
-    /// The mark that the child which was forked last keeps.
-    mark: Option<Mark>,
+    /// Whether the record was another one when the last child was forked.
+    has_moved: bool,
 }
 
 impl Keeper {
@@ -45,14 +52,18 @@ impl Keeper {
     ///
     /// When the kernel has no memory.
     pub fn prepare(&mut self, machine: &Machine) -> Result<()> {
-        self.mark = machine.trial().map(|trial| *trial.mark());
-        if self.paper.is_none() {
-            self.paper = Some(memory::shared()?);
-            let mut text = [0; 64];
-            self.boot = files::read(c"/proc/sys/kernel/random/boot_id", &mut text)
-                .ok()
-                .and_then(BootId::parse)
-                .unwrap_or_default();
+        if let Some(trial) = machine.trial() {
+            self.good = self.good_with(trial.mark());
+        }
+        let paper = match self.paper {
+            Some(paper) => paper,
+            None => self.paper.insert(memory::shared()?),
+        };
+        self.has_moved = false;
+        // What a child before this one has told is not this one's.
+        paper.write(&[]);
+        if self.life == LifeId::default() {
+            self.life = LifeId(random::bytes());
         }
         Ok(())
     }
@@ -64,57 +75,40 @@ impl Keeper {
     /// The kernel's reasons.
     pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine) -> Result<()> {
         match task {
-            Task::Recall => self.recall(host.record.ok_or(Errno::ENOENT)?),
-            Task::Attempt => {
-                let found = Found::look(host);
-                self.tell(&found);
-                let Some(mut trial) = machine.trial().copied() else {
-                    return Ok(());
-                };
-                let _ = trial.ask(found.version);
-                self.keep(host, trial.mark(), &found)
-            }
-            Task::Remember => match machine.trial() {
-                Some(trial) => self.keep(host, trial.mark(), &self.current),
-                None => Ok(()),
+            Task::Attempt => self.attempt(host, machine),
+            Task::Remember => match (host.record, machine.trial()) {
+                (Some(_), Some(_)) if !self.has_recalled => Err(Errno::EAGAIN),
+                (Some(path), Some(trial)) => self.keep(path, trial.mark()),
+                (Some(_) | None, _) => Ok(()),
             },
             Task::TakeBack if !host.rollback.is_empty() => Err(run(host)),
-            Task::TakeBack => take_back(
-                host.current.ok_or(Errno::ENOENT)?,
-                self.good.as_ref().ok_or(Errno::ENOENT)?,
-            ),
+            Task::TakeBack => {
+                let good = self.good.as_ref().ok_or(Errno::ENOENT)?;
+                versions::switch(host.current.ok_or(Errno::ENOENT)?, good.as_bytes())
+            }
             Task::Mount(_) | Task::Directories => Err(Errno::EINVAL),
         }
     }
 
     /// What it means that such a child has ended.
     pub fn done(&mut self, task: Task, outcome: Outcome) -> Event {
-        match (task, outcome) {
-            (Task::Recall, Outcome::Good) => {
-                let record = self.recalled();
-                let is_same = record
-                    .as_ref()
-                    .is_some_and(|record| record.boot == self.boot);
-                let mark = record.map(|record| self.take(record));
-                Event::Recalled(mark, is_same)
-            }
-            // There is none yet.
-            (Task::Recall, Outcome::Bad(Errno::ENOENT)) => Event::Recalled(None, false),
-            (Task::Attempt, outcome) => {
+        match task {
+            Task::Attempt => {
+                let found = match self.told() {
+                    Some(told) => Found {
+                        version: Some(told.seen.version),
+                        kept: self.learn(told),
+                    },
+                    None => Found::default(),
+                };
                 self.wrote(outcome);
-                self.current = self.told();
-                Event::Attempted(self.current.version, outcome)
+                Event::Attempted(found, outcome)
             }
-            (Task::Remember, outcome) => {
+            Task::Remember => {
                 self.wrote(outcome);
-                if let Some(mark) = self.mark {
-                    self.good = self.good_with(&mark, &self.current);
-                }
                 Event::Done(task, outcome)
             }
-            (Task::Recall | Task::TakeBack | Task::Mount(_) | Task::Directories, outcome) => {
-                Event::Done(task, outcome)
-            }
+            Task::Mount(_) | Task::Directories | Task::TakeBack => Event::Done(task, outcome),
         }
     }
 
@@ -127,42 +121,32 @@ impl Keeper {
         });
     }
 
-    fn recall(&self, path: &CStr) -> Result<()> {
-        let mut memory = [0; 2 * BYTES];
-        let (first, second) = slots(path, &mut memory)?;
-        let choice = boot_record::choose(first, second);
-        match choice.record {
-            Some(record) => {
-                self.write(&record.to_bytes());
-                Ok(())
-            }
-            None => Err(Errno::ENOENT),
-        }
+    /// The record is another one from now on: what is kept there is read before the
+    /// next start, and counts.
+    pub fn moved(&mut self) {
+        self.has_recalled = false;
+        self.sequence = 0;
+        self.has_moved = true;
     }
 
-    fn recalled(&self) -> Option<BootRecord> {
-        let mut bytes = [0; BYTES];
-        BootRecord::from_bytes(self.paper?.read(&mut bytes))
-    }
-
-    /// What the next life of host-init is to know: the record that would be written
-    /// next.
+    /// What host-init is to know after it has executed itself: the record that would be
+    /// written next, with number 0 when none may be yet.
     pub fn hand_over(&self, mark: &Mark) -> BootRecord {
-        self.record(mark, &self.current)
+        let record = self.record(mark);
+        let sequence = if self.has_recalled {
+            record.sequence
+        } else {
+            0
+        };
+        BootRecord { sequence, ..record }
     }
 
-    /// Goes on from what the life before has handed over.
+    /// Goes on from what host-init has handed over to itself.
     pub fn resume(&mut self, record: BootRecord) -> Mark {
-        self.boot = record.boot;
-        let mark = self.take(record);
-        self.sequence = self.sequence.saturating_sub(1);
-        mark
-    }
-
-    /// Goes on from a record.
-    fn take(&mut self, record: BootRecord) -> Mark {
-        self.sequence = record.sequence;
-        self.current = Found {
+        self.life = record.life;
+        self.has_recalled = record.sequence > 0;
+        self.sequence = record.sequence.saturating_sub(1);
+        self.current = Seen {
             version: record.mark.version,
             name: record.current,
         };
@@ -171,97 +155,195 @@ impl Keeper {
         record.mark
     }
 
-    fn keep(&self, host: &Host<'_>, mark: &Mark, current: &Found) -> Result<()> {
+    /// Sees which version would be started and what was kept; keeps what the trial says
+    /// of them.
+    fn attempt(&self, host: &Host<'_>, machine: &Machine) -> Result<()> {
+        let mut told = Told {
+            seen: Seen::look(host),
+            has_recalled: false,
+            record: None,
+        };
+        self.tell(&told);
         let Some(path) = host.record else {
             return Ok(());
         };
-        // Whatever was there when it was read, or if it was not: the config may name
-        // another place since, and a person may have put another disk there.
-        match slots(path, &mut [0; 2 * BYTES]) {
-            Ok(_) | Err(Errno::ENOENT) => {}
-            Err(errno) => return Err(errno),
+        if !self.has_recalled {
+            told.record = recall(path)?;
+            told.has_recalled = true;
+            self.tell(&told);
         }
-        let record = self.record(mark, current);
+        // As PID 1 will know it when it has read that.
+        let mut known = self.clone();
+        let version = told.seen.version;
+        let kept = known.learn(told);
+        let Some(mut trial) = machine.trial_with(kept) else {
+            return Ok(());
+        };
+        let _ = trial.ask(version);
+        known.keep(path, trial.mark())
+    }
+
+    fn keep(&self, path: &CStr, mark: &Mark) -> Result<()> {
+        // A person may have put another disk there.
+        look(path)?;
+        let record = self.record(mark);
         store::write(path, slot_of(record.sequence), &record.to_bytes())
     }
 
-    fn record(&self, mark: &Mark, current: &Found) -> BootRecord {
+    fn record(&self, mark: &Mark) -> BootRecord {
         BootRecord {
             sequence: self.sequence.saturating_add(1),
-            boot: self.boot,
+            life: self.life,
             mark: *mark,
-            good: self.good_with(mark, current),
-            current: current.name.clone(),
+            good: self.good_with(mark),
+            current: self.current.name.clone(),
             last: self.last,
         }
     }
 
     /// The good version's name, when the mark says which is good now.
-    fn good_with(&self, mark: &Mark, current: &Found) -> Option<Name> {
-        if mark.good.last() == Some(current.version) {
-            current.name.clone()
+    fn good_with(&self, mark: &Mark) -> Option<Name> {
+        if mark.good.last() == Some(self.current.version) {
+            self.current.name.clone()
         } else {
             self.good.clone()
         }
     }
 
     fn wrote(&mut self, outcome: Outcome) {
-        if outcome == Outcome::Good {
+        if outcome == Outcome::Good && !self.has_moved {
             self.sequence = self.sequence.saturating_add(1);
         }
     }
 
-    fn write(&self, bytes: &[u8]) {
+    /// Takes note of what a child has told; what of it is news for the trial.
+    fn learn(&mut self, told: Told) -> Option<Kept> {
+        self.current = told.seen;
+        if self.has_moved {
+            return None;
+        }
+        self.has_recalled |= told.has_recalled;
+        let record = told.record?;
+        self.sequence = record.sequence;
+        self.good = self.good.take().or(record.good);
+        self.last = self.last.or(record.last);
+        Some(Kept {
+            mark: record.mark,
+            is_own: record.life == self.life && self.life != LifeId::default(),
+        })
+    }
+
+    /// Tells PID 1 what was found.
+    fn tell(&self, told: &Told) {
+        let mut bytes = [0; Told::BYTES];
         if let Some(paper) = self.paper {
-            paper.write(bytes);
+            paper.write(told.spell(&mut bytes));
         }
     }
 
-    /// Writes down what was found.
-    fn tell(&self, found: &Found) {
-        let mut bytes = [0; 8 + name::BYTES];
-        let name = found.name.as_ref().map_or(&[][..], Name::as_bytes);
-        let (version, rest) = bytes.split_at_mut(8);
-        version.copy_from_slice(&found.version.0.to_le_bytes());
-        for (place, byte) in rest.iter_mut().zip(name) {
+    /// What a child has told; nothing when it was given up before it had.
+    fn told(&self) -> Option<Told> {
+        let mut bytes = [0; Told::BYTES];
+        Told::read(self.paper?.read(&mut bytes))
+    }
+}
+
+/// What a child has found for a start.
+struct Told {
+    seen: Seen,
+    /// Whether what was kept could be read.
+    has_recalled: bool,
+    /// What was kept, if anything was.
+    record: Option<BootRecord>,
+}
+
+impl Told {
+    /// Bytes of the longest.
+    const BYTES: usize = 8 + 1 + 1 + name::BYTES + boot_record::LENGTH;
+
+    /// Spells it: the version, whether it has recalled, the name with its length, and
+    /// the record if there is one.
+    fn spell<'b>(&self, bytes: &'b mut [u8; Self::BYTES]) -> &'b [u8] {
+        let name = self.seen.name.as_ref().map_or(&[][..], Name::as_bytes);
+        let lengths = [
+            u8::from(self.has_recalled),
+            u8::try_from(name.len()).unwrap_or(0),
+        ];
+        let record = self.record.as_ref().map(BootRecord::spell);
+        let parts = [
+            &self.seen.version.0.to_le_bytes()[..],
+            &lengths,
+            name,
+            record.as_ref().map_or(&[], |record| record),
+        ];
+        let mut length = 0;
+        for (place, byte) in bytes.iter_mut().zip(parts.into_iter().flatten()) {
             *place = *byte;
+            length += 1;
         }
-        self.write(bytes.get(..8 + name.len()).unwrap_or_default());
+        bytes.get(..length).unwrap_or_default()
     }
 
-    /// What a child has found.
-    fn told(&self) -> Found {
-        let mut bytes = [0; BYTES];
-        let told = self.paper.map_or(&[][..], |paper| paper.read(&mut bytes));
-        match told.split_first_chunk::<8>() {
-            Some((version, name)) => Found {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (version, bytes) = bytes.split_first_chunk()?;
+        let ([has_recalled, length], bytes) = bytes.split_first_chunk()?;
+        let (name, record) = bytes.split_at_checked(usize::from(*length))?;
+        Some(Self {
+            seen: Seen {
                 version: Version(u64::from_le_bytes(*version)),
                 name: Name::new(name),
             },
-            None => Found::default(),
-        }
+            has_recalled: *has_recalled != 0,
+            record: BootRecord::read(record),
+        })
     }
 }
 
 /// The version that is current.
 #[derive(Clone, Default)]
-struct Found {
+struct Seen {
     version: Version,
     /// Its name, if it has one.
     name: Option<Name>,
 }
 
-impl Found {
+impl Seen {
     /// By the link to it; without one, a program of another size or time is another
     /// version.
     fn look(host: &Host<'_>) -> Self {
-        let name = host.current.and_then(current);
+        let mut buffer = [0; limits::PATH_BYTES];
+        let name = host
+            .current
+            .and_then(|link| Name::new(versions::current(link, &mut buffer).ok()?));
         let version = match (&name, host.command.first()) {
             (Some(name), _) => name.version(),
             (None, Some(program)) => Version(files::stamp(program).unwrap_or_default()),
             (None, None) => Version::default(),
         };
         Self { version, name }
+    }
+}
+
+/// What was kept, if anything was. A device that is not there yet is waited for: that
+/// nothing was kept is something else.
+fn recall(path: &CStr) -> Result<Option<BootRecord>> {
+    if store::is_device(path) {
+        let mut directory = [0; limits::PATH_BYTES];
+        let directory = files::parent(path, &mut directory)?;
+        mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)?;
+    }
+    look(path)
+}
+
+/// What is in the slots, if anything is; what is somebody else's is refused
+/// (`EMEDIUMTYPE`).
+fn look(path: &CStr) -> Result<Option<BootRecord>> {
+    let mut memory = [0; 2 * BYTES];
+    match store::read(path, &mut memory) {
+        Ok((first, second)) if boot_record::is_foreign(first, second) => Err(Errno::EMEDIUMTYPE),
+        Ok((first, second)) => Ok(boot_record::choose(first, second).record),
+        Err(Errno::ENOENT) => Ok(None),
+        Err(errno) => Err(errno),
     }
 }
 
@@ -281,15 +363,6 @@ fn run(host: &Host<'_>) -> Errno {
     failure.errno
 }
 
-/// What the two slots have; what is somebody else's is refused (`EMEDIUMTYPE`).
-fn slots<'m>(path: &CStr, memory: &'m mut store::Memory) -> Result<(&'m [u8], &'m [u8])> {
-    let (first, second) = store::read(path, memory)?;
-    if boot_record::is_foreign(first, second) {
-        return Err(Errno::EMEDIUMTYPE);
-    }
-    Ok((first, second))
-}
-
 /// The slot of a record with this number: they are written in turn, and one that
 /// failed is written again at the same place. So it need not be written down which it
 /// was.
@@ -299,37 +372,4 @@ fn slot_of(sequence: u64) -> Slot {
     } else {
         Slot::Second
     }
-}
-
-/// The version that a link leads to.
-fn current(link: &CStr) -> Option<Name> {
-    let mut buffer = [0; limits::PATH_BYTES];
-    let target = files::read_link(link, &mut buffer).ok()?;
-    Name::new(target.rsplit(|byte| *byte == b'/').next()?)
-}
-
-/// Makes the link lead to this version beside the one that it leads to now, at once
-/// and durably; the version must be there.
-fn take_back(link: &CStr, good: &Name) -> Result<()> {
-    let mut buffer = [0; limits::PATH_BYTES];
-    let target = files::read_link(link, &mut buffer)?;
-    let parent = target.iter().rposition(|byte| *byte == b'/');
-    let parent = target
-        .get(..parent.map_or(0, |at| at + 1))
-        .unwrap_or_default();
-    let mut place = [0; limits::PATH_BYTES];
-    let target = joined(&[parent, good.as_bytes()], &mut place)?;
-    files::replace_link(link, target)
-}
-
-/// Parts of a path as a C string.
-fn joined<'b>(parts: &[&[u8]], place: &'b mut [u8]) -> Result<&'b CStr> {
-    let mut length = 0;
-    for part in parts {
-        let rest = place.get_mut(length..).unwrap_or_default();
-        let place = rest.get_mut(..part.len()).ok_or(Errno::ENAMETOOLONG)?;
-        place.copy_from_slice(part);
-        length += part.len();
-    }
-    CStr::from_bytes_until_nul(place).map_err(|_| Errno::ENAMETOOLONG)
 }

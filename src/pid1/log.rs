@@ -249,13 +249,9 @@ impl Log {
                 Level::Error,
                 &[Part::Text("there is no shell for a person")],
             ),
-            Report::TooLong(Task::Recall) => say(
-                Level::Error,
-                &[Part::Text("record: took too long to read, given up")],
-            ),
             Report::TooLong(Task::Attempt | Task::Remember) => say(
                 Level::Error,
-                &[Part::Text("record: took too long to write, given up")],
+                &[Part::Text("record: took too long, given up")],
             ),
             Report::TooLong(Task::TakeBack) => say(
                 Level::Error,

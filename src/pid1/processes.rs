@@ -7,9 +7,9 @@ use crate::policy::event::{SERVICES, ServiceId, Task};
 use crate::sys::Fd;
 use crate::sys::spawn::Ticket;
 
-/// Places: each service's main process, one at work, one that takes the last
-/// steps.
-pub const PLACES: usize = SERVICES.len() + 2;
+/// Places: each service's main process, one at work, one that was given up, one that
+/// takes the last steps.
+pub const PLACES: usize = SERVICES.len() + 3;
 
 /// A process that host-init started.
 pub struct Process {
@@ -28,6 +28,9 @@ pub enum Part {
     Main(ServiceId, Ticket),
     /// Work of the boot.
     Task(Task),
+    /// Nothing any more: it was killed at what must not be begun again before it is
+    /// gone.
+    Abandoned,
     /// The last steps.
     Leaver,
 }
@@ -82,15 +85,26 @@ impl Processes {
             .find(|process| matches!(process.part, Part::Main(of, _) if of == id))
     }
 
-    /// Gives up every process that is there for `part`: each is handed to `each`
+    /// Gives up every process that is there for `part`: each is handed to `each`,
     /// and leaves its place, though it may hang in the kernel for ever. Whenever
-    /// it ends, it is an orphan.
+    /// it ends, it is an orphan. One that keeps something stays as
+    /// [`Part::Abandoned`] until then; of those there is only one.
     pub fn abandon(&mut self, part: Part, each: impl Fn(&Process)) {
         for place in &mut self.places {
-            if let Some(process) = place.take_if(|process| process.part == part) {
-                each(&process);
+            let Some(process) = place.as_mut().filter(|process| process.part == part) else {
+                continue;
+            };
+            each(process);
+            match part {
+                Part::Task(task) if task.is_keeping() => process.part = Part::Abandoned,
+                Part::Task(_) | Part::Main(..) | Part::Abandoned | Part::Leaver => *place = None,
             }
         }
+    }
+
+    /// Whether one that keeps something was given up, and is not gone.
+    pub fn has_abandoned(&self) -> bool {
+        self.iter().any(|process| process.part == Part::Abandoned)
     }
 
     fn iter(&self) -> impl Iterator<Item = &Process> {

@@ -1,6 +1,5 @@
 //! What children of PID 1 do at boot, since it may block or need not be waited for.
 
-use core::ffi::CStr;
 use core::time::Duration;
 
 use crate::base::errno::Errno;
@@ -26,7 +25,7 @@ pub fn run(task: Task, config: &Config<'_>, keeper: &Keeper, machine: &Machine, 
             None => Err(Errno::EINVAL),
         },
         Task::Directories => make_directories(config, log),
-        Task::Recall | Task::Attempt | Task::Remember | Task::TakeBack => match &config.host {
+        Task::Attempt | Task::Remember | Task::TakeBack => match &config.host {
             Some(host) => keeper.work(task, host, machine),
             None => Err(Errno::EINVAL),
         },
@@ -133,7 +132,7 @@ fn try_mount(entry: &Mount<'_>) -> Result<()> {
     }
     if entry.source.to_bytes().starts_with(b"/") && !is_bind {
         let mut directory = [0; limits::PATH_BYTES];
-        let directory = parent(entry.source, &mut directory).ok_or(Errno::ENAMETOOLONG)?;
+        let directory = files::parent(entry.source, &mut directory)?;
         mount::wait_for_path(entry.source, directory, entry.wait)?;
     }
     files::make_directories(entry.target, 0o755)?;
@@ -180,17 +179,6 @@ fn is_mounted(entry: &Mount<'_>) -> bool {
 /// Bytes of the mount table that are looked at: some thousand mounts.
 pub const MOUNT_TABLE_BYTES: usize = 1024 * 1024;
 
-/// The directory that a path is in.
-fn parent<'b>(path: &CStr, buffer: &'b mut [u8]) -> Option<&'b CStr> {
-    let bytes = path.to_bytes();
-    let end = bytes.iter().rposition(|byte| *byte == b'/')?.max(1);
-    let place = buffer.get_mut(..=end)?;
-    let (text, terminator) = place.split_at_mut(end);
-    text.copy_from_slice(bytes.get(..end)?);
-    terminator.fill(0);
-    CStr::from_bytes_until_nul(place).ok()
-}
-
 fn make_directories(config: &Config<'_>, log: &Log) -> Result<()> {
     let mut result = Ok(());
     for directory in &config.directories {
@@ -203,18 +191,4 @@ fn make_directories(config: &Config<'_>, log: &Log) -> Result<()> {
         }
     }
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_parent_of_a_path_is_found() {
-        let mut buffer = [0; 32];
-
-        assert_eq!(parent(c"/dev/nvme0n1", &mut buffer), Some(c"/dev"));
-        assert_eq!(parent(c"/dev", &mut buffer), Some(c"/"));
-        assert_eq!(parent(c"dev", &mut buffer), None);
-    }
 }

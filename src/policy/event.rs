@@ -13,7 +13,7 @@ use crate::policy::notice::Notice;
 use crate::policy::request::{Request, Verbosity};
 use crate::policy::service::Saved;
 use crate::policy::settings::Settings;
-use crate::policy::trial::{Halt, Mark, Version};
+use crate::policy::trial::{Halt, Kept, Version};
 
 /// A service, by its place in the machine's table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,12 +52,9 @@ pub enum Event {
     LeaverEnded(ending::Step),
     /// The config was read again, and is good.
     Reloaded(Settings),
-    /// What was kept of the host's trial, if anything was, and whether it was kept in
-    /// this same boot.
-    Recalled(Option<Mark>, bool),
-    /// The start that was asked for would be of this version; whether the answer is
-    /// kept.
-    Attempted(Version, Outcome),
+    /// What was found for the start that was asked for, and whether what the trial
+    /// says of it is kept.
+    Attempted(Found, Outcome),
 }
 
 /// What is to be done.
@@ -76,7 +73,8 @@ pub enum Action {
     Record(ServiceId, Exit, Cause),
     /// Do this in a child; answered by [`Event::Done`].
     Do(Task),
-    /// Kill the child that does this; nothing answers any more.
+    /// Kill the child that does this; nothing answers any more. What is kept is not
+    /// touched again before that child is gone.
     Abandon(Task),
     /// Take the last steps from this one on, in a child.
     Leave(Ending, ending::Step),
@@ -117,8 +115,6 @@ pub enum Task {
     Mount(u8),
     /// Make the directories of the config.
     Directories,
-    /// Read what was kept of the host's trial; answered by [`Event::Recalled`].
-    Recall,
     /// See which version would be started, and keep what the trial says of it;
     /// answered by [`Event::Attempted`].
     Attempt,
@@ -126,6 +122,26 @@ pub enum Task {
     Remember,
     /// Take the version back.
     TakeBack,
+}
+
+impl Task {
+    /// Whether it changes what must survive a power cut, so that no two may be at it.
+    pub const fn is_keeping(self) -> bool {
+        match self {
+            Self::Attempt | Self::Remember | Self::TakeBack => true,
+            Self::Mount(_) | Self::Directories => false,
+        }
+    }
+}
+
+/// What is found for a start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// The version that would be started; none when that could not be seen, and it is
+    /// taken for the one before.
+    pub version: Option<Version>,
+    /// What was kept of the trial, when it could be read for the first time.
+    pub kept: Option<Kept>,
 }
 
 /// How work ended.

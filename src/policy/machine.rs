@@ -201,13 +201,9 @@ impl Machine {
             Event::LeavingAt(step) => self.leaving_at(now, step, actions),
             Event::LeaverEnded(step) => self.leaver_ended(now, step, actions),
             Event::Reloaded(settings) => self.reloaded(now, settings, actions),
-            Event::Recalled(mark, is_same_boot) => {
-                self.recalled(now, mark, is_same_boot, actions);
-            }
-            Event::Attempted(version, outcome) => {
-                self.attempted(now, version, outcome, actions);
-            }
+            Event::Attempted(found, outcome) => self.attempted(now, found, outcome, actions),
         }
+        self.ask(now, actions);
     }
 
     /// When to come back with [`Event::Tick`] if nothing happens before. Changes
@@ -255,7 +251,7 @@ impl Machine {
     fn exited(&mut self, now: Instant, id: ServiceId, exit: Exit, actions: &mut Actions) {
         if id == ServiceId::Host {
             self.note_code(exit);
-            self.note_end(now, exit, actions);
+            self.note_end(now, exit);
         }
         self.service(id).exited(now, exit, actions);
     }
@@ -368,11 +364,7 @@ impl Machine {
             }
             // A host whose old process was in the way, or that a reload brought or
             // took away. Otherwise it restarts by its own rules.
-            Stage::Running
-                if self.host.state() == State::Down
-                    && self.is_host_due()
-                    && !self.is_taking_back() =>
-            {
+            Stage::Running if self.host.state() == State::Down && self.is_host_due() => {
                 self.run(now, actions);
             }
             // Services come and go.

@@ -33,7 +33,7 @@ use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::backoff::{Backoff, Failures};
-use crate::policy::event::{Action, Actions, Cause, Report, ServiceId, Task};
+use crate::policy::event::{Action, Actions, Cause, Report, ServiceId};
 use crate::policy::notice::Notice;
 use crate::policy::request::Haste;
 use crate::policy::vigil::{self, Lapse, Vigil};
@@ -51,8 +51,7 @@ pub struct Rules {
     pub stop_grace: Duration,
     /// How long until it is started again.
     pub backoff: Backoff,
-    /// Whether each start is asked for by [`Task::Attempt`], and made when that is
-    /// granted.
+    /// Whether each start is asked for, and made when it is granted.
     pub asks: bool,
     /// What it must do while it is up.
     pub vigil: vigil::Rules,
@@ -66,10 +65,6 @@ pub enum Restart {
     /// Never: its end is the end of it.
     Never,
 }
-
-/// How long a start that was asked for waits for the answer: the time for a slow disk
-/// to write a few blocks.
-const ASKED: Duration = Duration::from_secs(10);
 
 /// How long the kernel may take to end a killed process. Longer means that the
 /// process waits for a device that does not answer.
@@ -126,14 +121,12 @@ impl Service {
             }
             State::Waiting { until } if now < until => {}
             State::Down | State::Waiting { .. } if self.rules.asks => {
-                let until = now.after(ASKED);
-                self.state = State::Asking { until };
-                actions.push(Action::Do(Task::Attempt));
+                self.state = State::Asking;
             }
             State::Down | State::Waiting { .. } => self.begin(now, actions),
             // A start now would make it two. One that is being stopped is
             // started by the one who stopped it, when it is down.
-            State::Asking { .. }
+            State::Asking
             | State::Up { .. }
             | State::Failing { .. }
             | State::Stopping { .. }
@@ -162,7 +155,7 @@ impl Service {
             // Whoever is to end has nothing to say that would change it, and of who is
             // not there somebody else speaks.
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -174,14 +167,14 @@ impl Service {
 
     /// What it asked for is granted: it starts.
     pub fn grant(&mut self, now: Instant, actions: &mut Actions) {
-        if let State::Asking { .. } = self.state {
+        if self.state == State::Asking {
             self.begin(now, actions);
         }
     }
 
     /// What it asked for is not granted: it stays down.
     pub fn deny(&mut self) {
-        if let State::Asking { .. } = self.state {
+        if self.state == State::Asking {
             self.state = State::Down;
         }
     }
@@ -196,11 +189,7 @@ impl Service {
         };
         match self.state {
             State::Down | State::Killed { .. } | State::Stuck => {}
-            State::Waiting { .. } => self.state = State::Down,
-            State::Asking { .. } => {
-                actions.push(Action::Abandon(Task::Attempt));
-                self.state = State::Down;
-            }
+            State::Waiting { .. } | State::Asking => self.state = State::Down,
             State::Up { .. } => match haste {
                 Haste::Orderly => {
                     actions.push(Action::Signal(self.id, self.rules.stop_signal));
@@ -254,7 +243,7 @@ impl Service {
                 by: Sweep::Killed, ..
             }
             | State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Up { .. }
             | State::Failing { .. }
             | State::Killed { .. }
@@ -287,7 +276,7 @@ impl Service {
             }
             // There is no main process in these, so there is nothing that could
             // have ended.
-            State::Down | State::Asking { .. } | State::Sweeping { .. } | State::Waiting { .. } => {
+            State::Down | State::Asking | State::Sweeping { .. } | State::Waiting { .. } => {
                 return;
             }
         };
@@ -302,7 +291,7 @@ impl Service {
             State::Sweeping { next, .. } => self.go_on(now, next, actions),
             // Late word of a sweep that was given up, or of one before.
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Up { .. }
             | State::Failing { .. }
             | State::Stopping { .. }
@@ -374,7 +363,7 @@ impl Service {
             State::Waiting { until } if until <= now => self.start(now, actions),
             // Nothing is due, or nothing of its own.
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -397,7 +386,7 @@ impl Service {
             State::Sweeping { next, .. } => *next = Next::Stay,
             // What runs is not started again by its rules; the others stay down.
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Up { .. }
             | State::Failing { .. }
             | State::Stopping { .. }
@@ -417,7 +406,7 @@ impl Service {
                 starts: self.starts,
             }),
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }
@@ -443,11 +432,10 @@ impl Service {
             State::Stopping { kill_at } => Some(kill_at),
             State::Killed { give_up_at, .. } => Some(give_up_at),
             State::Up { vigil, .. } => vigil.deadline(),
-            State::Asking { until }
-            | State::Failing { until, .. }
+            State::Failing { until, .. }
             | State::Sweeping { until, .. }
             | State::Waiting { until } => Some(until),
-            State::Down | State::Stuck => None,
+            State::Down | State::Asking | State::Stuck => None,
         }
     }
 
@@ -461,7 +449,7 @@ impl Service {
         match self.state {
             State::Up { vigil, .. } => vigil.ready_since(),
             State::Down
-            | State::Asking { .. }
+            | State::Asking
             | State::Failing { .. }
             | State::Stopping { .. }
             | State::Killed { .. }

@@ -36,6 +36,15 @@ pub struct Mark {
     pub reboots: u8,
 }
 
+/// A mark that was read back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kept {
+    /// The mark.
+    pub mark: Mark,
+    /// Whether this life of host-init kept it, and not one before.
+    pub is_own: bool,
+}
+
 /// Versions that are remembered as good, and as taken back.
 pub const REMEMBERED: usize = 8;
 
@@ -181,18 +190,18 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A trial that goes on after a boot from what the one before left. A start
-    /// that was under way then is a failure: the kernel panicked, a watchdog or a
-    /// person reset the machine, or the power went.
+    /// A trial that goes on from what was kept. A start that was under way when
+    /// another life ended is a failure: the kernel panicked, a watchdog or a person
+    /// reset the machine, the container was killed, or the power went.
     ///
-    /// In the same boot, after a re-execution, it is under way still.
-    pub fn new(rules: Rules, mark: Mark, is_same_boot: bool) -> Self {
+    /// In the same life, as after a re-execution, it is under way still.
+    pub fn new(rules: Rules, kept: Kept) -> Self {
         let mut trial = Self {
             rules,
-            mark,
+            mark: kept.mark,
             clean: 0,
         };
-        if is_same_boot {
+        if kept.is_own {
             return trial;
         }
         if trial.mark.is_attempting {
@@ -206,6 +215,22 @@ impl Trial {
             mark.reboots = mark.reboots.saturating_add(1);
         }
         trial
+    }
+
+    /// A trial of which nothing could be read when it began, and now can: it goes on
+    /// with both.
+    pub fn with(mut self, kept: Mark) -> Self {
+        let own = self.mark;
+        self.mark.good = kept.good.iter().chain(own.good.iter()).collect();
+        self.mark.condemned = kept.condemned.iter().chain(own.condemned.iter()).collect();
+        self.mark.going = own.going.or(kept.going);
+        self.mark.halted = own.halted.or(kept.halted);
+        self.mark.reboots = own.reboots.max(kept.reboots);
+        if own.version == kept.version {
+            let before = kept.failures.saturating_add(u32::from(kept.is_attempting));
+            self.mark.failures = own.failures.saturating_add(before);
+        }
+        self
     }
 
     /// What must be durable before what was answered last is done.

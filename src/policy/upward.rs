@@ -88,10 +88,7 @@ const fn of_host(host: &Service) -> Option<Mood> {
         (State::Stuck, _) => Some(Mood::Stuck),
         // It is up again, or waits, as soon as what it left is gone.
         (
-            State::Asking { .. }
-            | State::Stopping { .. }
-            | State::Killed { .. }
-            | State::Sweeping { .. },
+            State::Asking | State::Stopping { .. } | State::Killed { .. } | State::Sweeping { .. },
             _,
         ) => None,
     }

@@ -203,6 +203,27 @@ pub fn link(target: &CStr, path: &CStr) -> Result<()> {
     }
 }
 
+/// The directory that a path is in; `.` for one word.
+///
+/// # Errors
+///
+/// `ENAMETOOLONG` when it does not fit.
+pub fn parent<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b CStr> {
+    let path = path.to_bytes();
+    let parent = match path.iter().rposition(|byte| *byte == b'/') {
+        None => b".",
+        Some(0) => b"/",
+        Some(end) => path.get(..end).unwrap_or_default(),
+    };
+    let place = buffer.get_mut(..=parent.len());
+    let (last, place) = place
+        .and_then(<[u8]>::split_last_mut)
+        .ok_or(Errno::ENAMETOOLONG)?;
+    place.copy_from_slice(parent);
+    *last = 0;
+    CStr::from_bytes_until_nul(buffer).map_err(|_| Errno::ENAMETOOLONG)
+}
+
 /// Where a symbolic link leads, as it is written.
 ///
 /// # Errors
@@ -226,17 +247,11 @@ pub fn read_link<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
 ///
 /// The kernel's reasons; the link is then as before.
 pub fn replace_link(path: &CStr, target: &CStr) -> Result<()> {
-    let bytes = path.to_bytes();
-    let end = bytes
-        .iter()
-        .rposition(|byte| *byte == b'/')
-        .ok_or(Errno::EINVAL)?;
     let mut place = [0; crate::base::limits::PATH_BYTES];
-    let parent = place.get_mut(..=end).ok_or(Errno::ENAMETOOLONG)?;
-    parent.copy_from_slice(bytes.get(..=end).unwrap_or_default());
-    let parent = CStr::from_bytes_until_nul(&place).map_err(|_| Errno::ENAMETOOLONG)?;
-    let directory = open_directory(parent)?;
-    let name = path.to_bytes_with_nul().get(end + 1..).unwrap_or_default();
+    let directory = open_directory(parent(path, &mut place)?)?;
+    let slash = path.to_bytes().iter().rposition(|byte| *byte == b'/');
+    let name = path.to_bytes_with_nul();
+    let name = name.get(slash.map_or(0, |at| at + 1)..).unwrap_or_default();
     let name = CStr::from_bytes_with_nul(name).map_err(|_| Errno::EINVAL)?;
     rustix::fs::statat(&directory, target, AtFlags::empty()).map_err(reason)?;
     let aside = c".host-init-link";
@@ -318,4 +333,19 @@ pub fn print(number: i32, mut text: &[u8]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_a_path_is_found() {
+        let mut buffer = [0; 8];
+
+        assert_eq!(parent(c"/dev/nvme0n1", &mut buffer), Ok(c"/dev"));
+        assert_eq!(parent(c"/dev", &mut buffer), Ok(c"/"));
+        assert_eq!(parent(c"dev", &mut buffer), Ok(c"."));
+        assert_eq!(parent(c"/1234567/a", &mut buffer), Err(Errno::ENAMETOOLONG));
+    }
 }

@@ -34,6 +34,7 @@ pub mod network;
 pub mod notify;
 pub mod poll;
 pub mod power;
+pub mod random;
 pub mod reap;
 pub mod signals;
 pub mod spawn;
@@ -41,6 +42,7 @@ pub mod stdio;
 pub mod store;
 pub mod task;
 pub mod terminal;
+pub mod versions;
 
 use crate::base::errno::Errno;
 

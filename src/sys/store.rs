@@ -90,8 +90,18 @@ fn open(path: &CStr, access: OFlags) -> Result<OwnedFd> {
     }
 }
 
-/// Makes the file, empty. A link that leads nowhere is left alone (`EEXIST`).
+/// Whether a path is a device's, by its name: there may be none yet.
+pub fn is_device(path: &CStr) -> bool {
+    let path = path.to_bytes();
+    path.starts_with(b"/dev/") && !path.starts_with(b"/dev/shm/")
+}
+
+/// Makes the file, empty. A link that leads nowhere is left alone (`EEXIST`), and in
+/// place of a device there is no file to be made (`ENODEV`).
 fn create(path: &CStr) -> Result<OwnedFd> {
+    if is_device(path) {
+        return Err(Errno::ENODEV);
+    }
     let access = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
     let mode = Mode::from_raw_mode(0o600);
     rustix::fs::open(path, access | OFlags::CLOEXEC, mode).map_err(reason)
@@ -123,17 +133,7 @@ fn complete(file: &OwnedFd, path: &CStr) -> Result<()> {
 /// Makes the names in the directory of this path durable.
 fn sync_directory(path: &CStr) -> Result<()> {
     let mut memory = [0; PATH_BYTES];
-    let path = path.to_bytes();
-    let parent = match path.iter().rposition(|byte| *byte == b'/') {
-        None => b".",
-        Some(0) => b"/",
-        Some(end) => path.get(..end).unwrap_or_default(),
-    };
-    memory
-        .get_mut(..parent.len())
-        .ok_or(Errno::ENAMETOOLONG)?
-        .copy_from_slice(parent);
-    let parent = CStr::from_bytes_until_nul(&memory).map_err(|_| Errno::ENAMETOOLONG)?;
+    let parent = files::parent(path, &mut memory)?;
     let directory = files::open_directory(parent)?;
     retry(|| rustix::fs::fsync(&directory))
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use host_init::base::errno::Errno;
 use host_init::base::exit::Exit;
 use host_init::base::slot::{BYTES, Slot};
-use host_init::format::boot_id::BootId;
+use host_init::format::boot_record::LifeId;
 use host_init::format::boot_record::{BootRecord, Choice, Last, choose};
 use host_init::format::name::Name;
 use host_init::policy::event::Cause;
@@ -108,7 +108,7 @@ fn record(sequence: u64, chance: &mut Chance) -> BootRecord {
     let name = Name::new(format!("1.{}", chance.below(50)).as_bytes()).unwrap();
     BootRecord {
         sequence,
-        boot: BootId(
+        life: LifeId(
             [chance.next().to_le_bytes(); 2]
                 .concat()
                 .try_into()

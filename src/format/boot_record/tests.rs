@@ -12,7 +12,7 @@ fn name(text: &str) -> Name {
 fn record(sequence: u64) -> BootRecord {
     BootRecord {
         sequence,
-        boot: BootId(*b"0123456789abcdef"),
+        life: LifeId(*b"0123456789abcdef"),
         mark: Mark {
             failures: 2,
             is_attempting: true,
@@ -278,12 +278,12 @@ fn lasts() -> impl Strategy<Value = Last> {
 
 prop_compose! {
     fn records()(
-        (sequence, boot) in any::<(u64, [u8; 16])>(),
+        (sequence, life) in any::<(u64, [u8; 16])>(),
         mark in marks(),
         (current, good) in (names(), names()),
         last in prop::option::of(lasts()),
     ) -> BootRecord {
-        BootRecord { sequence, boot: BootId(boot), mark, current, good, last }
+        BootRecord { sequence, life: LifeId(life), mark, current, good, last }
     }
 }
 

@@ -49,7 +49,6 @@ impl Machine {
         }
         self.stage = Stage::Running;
         if self.settings.host.is_some() {
-            self.free_clerk(actions);
             self.host.start(now, actions);
         }
     }
@@ -63,18 +62,7 @@ impl Machine {
         if mount < self.settings.mounts {
             return Some(Task::Mount(mount));
         }
-        self.settings
-            .directories
-            .then_some(Task::Directories)
-            .or(self.recall())
-    }
-
-    /// Whether what was kept of the trial is still to be read.
-    const fn recall(&self) -> Option<Task> {
-        match (self.settings.trial, self.trial) {
-            (Some(_), None) => Some(Task::Recall),
-            (Some(_), Some(_)) | (None, _) => None,
-        }
+        self.settings.directories.then_some(Task::Directories)
     }
 
     pub(super) fn done(
@@ -98,24 +86,17 @@ impl Machine {
             Stage::Preparing { task: awaited, .. } if awaited == task => {
                 let required = match task {
                     Task::Mount(mount) => self.settings.is_required(mount),
-                    Task::Directories
-                    | Task::Recall
-                    | Task::Attempt
-                    | Task::Remember
-                    | Task::TakeBack => false,
+                    Task::Directories | Task::Attempt | Task::Remember | Task::TakeBack => false,
                 };
                 match outcome {
                     Outcome::Bad(_) if required => self.rescue(now, Some(task), actions),
                     Outcome::Good | Outcome::Bad(_) => {
                         let next = match task {
                             Task::Mount(mount) => self.task_from(mount.saturating_add(1)),
-                            Task::Directories => self.recall(),
-                            Task::Recall | Task::Attempt | Task::Remember | Task::TakeBack => None,
+                            Task::Directories | Task::Attempt | Task::Remember | Task::TakeBack => {
+                                None
+                            }
                         };
-                        if task == Task::Recall {
-                            // It could not even be looked for.
-                            self.recall_nothing(outcome, actions);
-                        }
                         self.prepare(now, next, actions);
                     }
                 }

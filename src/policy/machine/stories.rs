@@ -12,7 +12,7 @@ mod soft_reboot;
 
 use super::*;
 use crate::policy::config::{Asked, Signals};
-use crate::policy::event::Cause;
+use crate::policy::event::{Cause, Found};
 use crate::policy::request::Verbosity;
 use crate::policy::samples::{
     BARE, CONTAINER, MACHINE, MOUNTING, NO_PROCESS, RULES, WATCHED, by, realtime, taken,

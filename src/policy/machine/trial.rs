@@ -6,11 +6,15 @@ use crate::base::errno::Errno;
 use crate::base::exit::Exit;
 use crate::base::time::Instant;
 use crate::policy::ending::Ending;
-use crate::policy::event::{Action, Actions, Outcome, Report, Task};
+use crate::policy::event::{Action, Actions, Found, Outcome, Report, Task};
 use crate::policy::machine::{Aim, Machine, Stage};
 use crate::policy::request::{Haste, Request};
 use crate::policy::service::State;
-use crate::policy::trial::{Halt, Mark, OnHalt, Trial, Verdict, Version};
+use crate::policy::trial::{Halt, Kept, Mark, OnHalt, Trial, Verdict};
+
+/// How long a start that was asked for waits for the answer: the time for a slow disk
+/// to appear, and to write a few blocks.
+const ASKED: Duration = Duration::from_secs(10);
 
 /// How long the mark may take to be written when nothing waits for it but an ending.
 const KEEPING: Duration = Duration::from_secs(5);
@@ -28,59 +32,57 @@ impl Machine {
         self.trial.as_ref()
     }
 
+    /// The trial, and what was kept of it if that is news: it goes on with both. None
+    /// when the host is not on trial.
+    pub fn trial_with(&self, kept: Option<Kept>) -> Option<Trial> {
+        let rules = self.settings.trial?.rules;
+        Some(match (self.trial, kept) {
+            (Some(trial), None) => trial,
+            (Some(trial), Some(kept)) => trial.with(kept.mark),
+            (None, Some(kept)) => Trial::new(rules, kept),
+            (None, None) => Trial::new(rules, Kept::default()),
+        })
+    }
+
     /// The host went on while host-init was executed again.
     pub(super) fn resume_trial(&mut self, mark: Option<Mark>) {
-        if let Some(probation) = self.settings.trial {
-            self.trial = Some(Trial::new(probation.rules, mark.unwrap_or_default(), true));
+        if let (Some(mark), Some(probation)) = (mark, self.settings.trial) {
+            let is_own = true;
+            self.trial = Some(Trial::new(probation.rules, Kept { mark, is_own }));
             self.await_health();
         }
     }
 
-    /// What was kept is known: the boot goes on.
-    pub(super) fn recalled(
-        &mut self,
-        now: Instant,
-        mark: Option<Mark>,
-        is_same_boot: bool,
-        actions: &mut Actions,
-    ) {
-        if let (None, Some(probation)) = (self.trial, self.settings.trial) {
-            self.kept = mark;
-            let mark = mark.unwrap_or_default();
-            self.trial = Some(Trial::new(probation.rules, mark, is_same_boot));
-        }
-        self.done(now, Task::Recall, Outcome::Good, actions);
-    }
-
-    /// Nothing could be read.
-    pub(super) fn recall_nothing(&mut self, outcome: Outcome, actions: &mut Actions) {
-        if let Outcome::Bad(errno) = outcome {
-            self.forgets(errno, actions);
-        }
-        if let (None, Some(probation)) = (self.trial, self.settings.trial) {
-            self.trial = Some(Trial::new(probation.rules, Mark::default(), true));
+    /// Asks what the host that is to be started would be, when nobody else is at what
+    /// is kept.
+    pub(super) fn ask(&mut self, now: Instant, actions: &mut Actions) {
+        if self.host.state() == State::Asking && self.clerk.is_none() {
+            self.employ(now, Task::Attempt, ASKED, actions);
         }
     }
 
-    /// The start that the host asked for would be of this version.
+    /// What the start that the host asked for would be of.
     pub(super) fn attempted(
         &mut self,
         now: Instant,
-        version: Version,
+        found: Found,
         outcome: Outcome,
         actions: &mut Actions,
     ) {
-        if !matches!(self.host.state(), State::Asking { .. }) {
-            // It was told to stop in between.
+        self.clerk = None;
+        self.trial = self.trial_with(found.kept);
+        if self.host.state() != State::Asking {
+            // It was told to stop in between. What is kept says that it was started.
+            self.kept = None;
+            self.settle(now, actions);
             return;
         }
-        let Some(probation) = self.settings.trial else {
+        let (Some(trial), Some(probation)) = (&mut self.trial, self.settings.trial) else {
+            // A reload took the trial away in between.
             self.host.grant(now, actions);
             return;
         };
-        let trial = self
-            .trial
-            .get_or_insert(Trial::new(probation.rules, Mark::default(), true));
+        let version = found.version.unwrap_or(trial.mark().version);
         let verdict = trial.ask(version);
         let mark = *trial.mark();
         match outcome {
@@ -88,7 +90,10 @@ impl Machine {
                 self.kept = Some(mark);
                 self.is_forgetful = false;
             }
-            Outcome::Bad(errno) => self.forgets(errno, actions),
+            Outcome::Bad(errno) => {
+                self.kept = None;
+                self.forgets(errno, actions);
+            }
         }
         match verdict {
             Verdict::Start => {
@@ -96,7 +101,6 @@ impl Machine {
                 self.await_health();
             }
             Verdict::TakeBack => {
-                self.host.deny();
                 actions.push(Action::Report(Report::TakingBack));
                 self.employ(now, Task::TakeBack, probation.take_back, actions);
             }
@@ -108,9 +112,8 @@ impl Machine {
     }
 
     /// The host ended: what follows for its trial.
-    pub(super) fn note_end(&mut self, now: Instant, exit: Exit, actions: &mut Actions) {
+    pub(super) fn note_end(&mut self, now: Instant, exit: Exit) {
         self.healthy_at = None;
-        self.free_clerk(actions);
         let Some(trial) = &mut self.trial else {
             return;
         };
@@ -119,8 +122,7 @@ impl Machine {
             State::Up { .. } | State::Failing { .. } => trial.failed(),
             State::Stopping { .. } | State::Killed { .. } | State::Stuck => trial.stopped(),
             // There is nothing that could have ended.
-            State::Down | State::Asking { .. } | State::Sweeping { .. } | State::Waiting { .. } => {
-            }
+            State::Down | State::Asking | State::Sweeping { .. } | State::Waiting { .. } => {}
         }
     }
 
@@ -149,17 +151,14 @@ impl Machine {
         actions: &mut Actions,
     ) -> bool {
         if self.clerk.is_none_or(|(awaited, _)| awaited != task) {
-            // One that was given up ends late.
-            return matches!(task, Task::Attempt | Task::Remember | Task::TakeBack);
+            return false;
         }
         self.clerk = None;
         match task {
             Task::TakeBack => {
+                // The host has asked, and is to ask again.
                 if let Some(trial) = &mut self.trial {
                     trial.taken_back(outcome == Outcome::Good);
-                }
-                if self.stage == Stage::Running {
-                    self.host.start(now, actions);
                 }
             }
             Task::Remember => match (outcome, &self.trial) {
@@ -174,28 +173,24 @@ impl Machine {
                     self.forgets(errno, actions);
                 }
             },
-            Task::Mount(_) | Task::Directories | Task::Recall | Task::Attempt => {}
+            Task::Mount(_) | Task::Directories | Task::Attempt => {}
         }
         self.settle(now, actions);
         true
     }
 
     pub(super) fn tick_trial(&mut self, now: Instant, actions: &mut Actions) {
-        if let State::Asking { until } = self.host.state()
-            && until <= now
-        {
-            actions.push(Action::Abandon(Task::Attempt));
-            actions.push(Action::Report(Report::TooLong(Task::Attempt)));
-            let version = self.trial.map(|trial| trial.mark().version);
-            let outcome = Outcome::Bad(Errno::ETIMEDOUT);
-            self.attempted(now, version.unwrap_or_default(), outcome, actions);
-        }
         if let Some((task, until)) = self.clerk
             && until <= now
         {
             actions.push(Action::Abandon(task));
             actions.push(Action::Report(Report::TooLong(task)));
-            self.clerk_done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
+            let outcome = Outcome::Bad(Errno::ETIMEDOUT);
+            if task == Task::Attempt {
+                self.attempted(now, Found::default(), outcome, actions);
+            } else {
+                self.clerk_done(now, task, outcome, actions);
+            }
         }
         if self.healthy_at.is_some_and(|at| at <= now) {
             self.healthy_at = None;
@@ -224,13 +219,18 @@ impl Machine {
     /// A person has seen to it: what was is forgotten, and the host gets another
     /// round.
     pub(super) fn clear(&mut self, now: Instant, actions: &mut Actions) {
-        let Some(trial) = &mut self.trial else {
-            actions.push(Action::Report(Report::Refused(Request::Clear)));
-            return;
-        };
-        trial.clear();
+        let is_halted = matches!(self.stage, Stage::Halted { .. });
+        match &mut self.trial {
+            Some(trial) => trial.clear(),
+            // A reload took away what it was halted by.
+            None if is_halted => {}
+            None => {
+                actions.push(Action::Report(Report::Refused(Request::Clear)));
+                return;
+            }
+        }
         actions.push(Action::Report(Report::Cleared));
-        if let Stage::Halted { .. } = self.stage {
+        if is_halted {
             self.run(now, actions);
         } else if !self.is_ending() {
             self.keep(now, actions);
@@ -241,22 +241,6 @@ impl Machine {
     pub(super) fn is_kept(&mut self, now: Instant, actions: &mut Actions) -> bool {
         self.keep(now, actions);
         self.clerk.is_none()
-    }
-
-    /// Gives up what is being kept: what comes now keeps more, and only one may be at
-    /// it.
-    pub(super) fn free_clerk(&mut self, actions: &mut Actions) {
-        if let Some((task @ Task::Remember, _)) = self.clerk {
-            actions.push(Action::Abandon(task));
-            self.clerk = None;
-            // Nobody knows what it has done.
-            self.kept = None;
-        }
-    }
-
-    /// Whether another version is being made current: the host is not to be started.
-    pub(super) fn is_taking_back(&self) -> bool {
-        self.clerk.is_some_and(|(task, _)| task == Task::TakeBack)
     }
 
     /// Everything stops: an ending does not wait long for what is under way, and a
@@ -281,11 +265,8 @@ impl Machine {
                 self.trial = None;
                 self.healthy_at = None;
             }
-            // Whatever is kept is of another time.
-            (None, Some(probation)) => {
-                self.trial = Some(Trial::new(probation.rules, Mark::default(), true));
-            }
-            (None, None) => {}
+            // It begins with the next start, by which what was kept is known.
+            (None, Some(_) | None) => {}
         }
     }
 

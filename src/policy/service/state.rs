@@ -11,10 +11,7 @@ pub enum State {
     /// Nothing runs, and nothing is going to by itself.
     Down,
     /// It may be started as far as it is concerned, and has asked.
-    Asking {
-        /// When it is not to wait for the answer any longer.
-        until: Instant,
-    },
+    Asking,
     /// Its main process runs, as far as anybody knows.
     Up {
         /// When it was started.

@@ -169,7 +169,9 @@ impl World {
         }
         match self.doing {
             Doing::Off => add(&|world| {
-                let trial = Trial::new(rules, mark(&world.disk), false);
+                let mark = mark(&world.disk);
+                let is_own = false;
+                let trial = Trial::new(rules, Kept { mark, is_own });
                 world.hold(&trial);
                 world.doing = Doing::Down;
             }),

@@ -200,7 +200,7 @@ impl Laws {
                     self.lives[index(ServiceId::Host)].watch.hears(now, notice);
                 }
             }
-            Event::Recalled(..) | Event::Attempted(..) => self.task = None,
+            Event::Attempted(..) => self.task = None,
             Event::Done(task, outcome) => {
                 self.task = None;
                 if outcome != Outcome::Good {
@@ -465,10 +465,9 @@ impl Laws {
         self.hold("what ended is recorded", self.owed.is_none());
         for id in SERVICES {
             let believed = match machine.service_of(id).state() {
-                State::Down
-                | State::Asking { .. }
-                | State::Sweeping { .. }
-                | State::Waiting { .. } => false,
+                State::Down | State::Asking | State::Sweeping { .. } | State::Waiting { .. } => {
+                    false
+                }
                 State::Up { .. }
                 | State::Failing { .. }
                 | State::Stopping { .. }

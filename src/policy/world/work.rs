@@ -2,8 +2,8 @@
 
 use crate::base::errno::Errno;
 use crate::policy::ending::{Ending, Step};
-use crate::policy::event::{Event, Outcome, SERVICES, Task};
-use crate::policy::trial::Version;
+use crate::policy::event::{Event, Found, Outcome, SERVICES, Task};
+use crate::policy::trial::{Kept, Version};
 use crate::policy::world::{Due, World};
 
 impl World {
@@ -28,16 +28,24 @@ impl World {
     /// What the end of a job is told as.
     pub(super) fn answer(&mut self, task: Task, outcome: Outcome) -> Event {
         match (task, outcome) {
-            (Task::Recall, Outcome::Good) => {
-                let mark = self.kept.filter(|_| !self.goes_wrong(8));
-                Event::Recalled(mark, self.chance.one_in(2))
-            }
             (Task::Attempt, outcome) => {
                 if self.goes_wrong(6) {
                     // Somebody has put another there.
                     self.version = Version(self.chance.of(&[1, 2, 3]));
                 }
-                Event::Attempted(self.version, outcome)
+                let is_own = self.chance.one_in(2);
+                let is_news = self.machine.trial().is_none() || self.goes_wrong(12);
+                let kept = self.kept.filter(|_| is_news);
+                let version = (!self.goes_wrong(12)).then_some(self.version);
+                let kept = kept.map(|mark| Kept { mark, is_own });
+                if outcome == Outcome::Good {
+                    self.kept = self.machine.trial_with(kept).map(|mut trial| {
+                        let before = trial.mark().version;
+                        trial.ask(version.unwrap_or(before));
+                        *trial.mark()
+                    });
+                }
+                Event::Attempted(Found { version, kept }, outcome)
             }
             (Task::Remember, Outcome::Good) => {
                 self.kept = self.machine.trial().map(|trial| *trial.mark());

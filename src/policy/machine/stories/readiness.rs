@@ -18,18 +18,22 @@ const NOTHING: Notice = Notice {
     extension: None,
 };
 
+const FOUND: Found = Found {
+    version: Some(Version(1)),
+    kept: None,
+};
+
 impl Story {
     /// One whose host, on trial, was started just now.
     fn watched() -> Self {
         let mut story = Self::booted(WATCHED);
-        story.on(Event::Recalled(None, false));
         story.attempt();
         story
     }
 
     fn attempt(&mut self) {
         assert_eq!(
-            self.on(Event::Attempted(Version(1), Outcome::Good)),
+            self.on(Event::Attempted(FOUND, Outcome::Good)),
             [Start(Host)]
         );
     }
