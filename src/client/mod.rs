@@ -1,6 +1,9 @@
-//! What the program does when a person runs it: it checks configs, and explains.
+//! What the program does when a person runs it: it checks configs, asks PID 1 for
+//! something, switches versions.
 
 #![forbid(unsafe_code)]
+
+mod switch;
 
 use core::ffi::CStr;
 use core::fmt::Write;
@@ -9,6 +12,7 @@ use crate::base::errno::Errno;
 use crate::base::limits;
 use crate::base::signal::Signal;
 use crate::format::config;
+use crate::policy::config::Config;
 use crate::policy::request;
 use crate::sys::arguments::Arguments;
 use crate::sys::memory::Scratch;
@@ -34,7 +38,7 @@ pub fn is_asked(arguments: Arguments) -> bool {
 
 /// The words that are the client's in the first place; behind `--` they are
 /// programs.
-const VERBS: [&[u8]; 3] = [b"check", b"confirm", b"clear"];
+const VERBS: [&[u8]; 5] = [b"check", b"confirm", b"clear", b"restart", b"switch"];
 
 /// Does what the arguments ask for, and ends.
 pub fn main(arguments: Arguments) -> ! {
@@ -47,6 +51,8 @@ pub fn main(arguments: Arguments) -> ! {
         None => match words.next().map(CStr::to_bytes) {
             Some(b"confirm") => ask("confirm", request::CONFIRM, words),
             Some(b"clear") => ask("clear", request::CLEAR, words),
+            Some(b"restart") => ask("restart", request::RESTART, words),
+            Some(b"switch") => switch::switch(words),
             _ => check(words),
         },
     };
@@ -80,13 +86,18 @@ fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) ->
             return code::BAD;
         }
     }
+    signal(name, asked)
+}
+
+/// Sends PID 1 a real-time signal.
+fn signal(name: &str, asked: u8) -> u8 {
     match Signal::realtime(asked)
         .ok_or(Errno::EINVAL)
         .and_then(power::signal_init)
     {
         Ok(()) => code::GOOD,
         Err(errno) => {
-            let _ = writeln!(out, "{name}: signal PID 1: {errno}");
+            let _ = writeln!(Text(2), "{name}: signal PID 1: {errno}");
             code::FAILED
         }
     }
@@ -104,17 +115,7 @@ fn check(paths: impl Iterator<Item = &'static CStr>) -> u8 {
     let mut count = 0_u32;
     for path in paths {
         count = count.saturating_add(1);
-        match check_one(path) {
-            Ok(true) => {}
-            Ok(false) => worst = code::BAD,
-            Err(errno) => {
-                let mut line = Text(2);
-                let _ = line.write_str("host-init: read ");
-                line.bytes(path.to_bytes());
-                let _ = writeln!(line, ": {errno}");
-                worst = code::BAD;
-            }
-        }
+        worst = worst.max(with_config(path, |_| code::GOOD));
     }
     if count == 0 {
         return print(2, b"host-init: check: expected a file\n", code::BAD);
@@ -122,17 +123,29 @@ fn check(paths: impl Iterator<Item = &'static CStr>) -> u8 {
     worst
 }
 
-/// Says what is wrong with a config; whether nothing is.
-fn check_one(path: &CStr) -> Result<bool> {
-    let mut scratch = Scratch::new(limits::CONFIG_BYTES + 1)?;
-    let mut arena = Scratch::new(limits::CONFIG_BYTES + 1)?;
-    let text = files::read(path, scratch.bytes())?;
-    let config = config::parse(text, arena.bytes(), &mut |error| {
-        let mut line = Text(2);
-        line.bytes(path.to_bytes());
-        let _ = writeln!(line, ":{error}");
-    });
-    Ok(config.is_some())
+/// What `then` makes of a config, or that it is bad; what is wrong with it is said.
+fn with_config(path: &CStr, then: impl FnOnce(&Config<'_>) -> u8) -> u8 {
+    let read = || -> Result<Option<u8>> {
+        let mut scratch = Scratch::new(limits::CONFIG_BYTES + 1)?;
+        let mut arena = Scratch::new(limits::CONFIG_BYTES + 1)?;
+        let text = files::read(path, scratch.bytes())?;
+        let config = config::parse(text, arena.bytes(), &mut |error| {
+            let mut line = Text(2);
+            line.bytes(path.to_bytes());
+            let _ = writeln!(line, ":{error}");
+        });
+        Ok(config.map(|config| then(&config)))
+    };
+    match read() {
+        Ok(code) => code.unwrap_or(code::BAD),
+        Err(errno) => {
+            let mut line = Text(2);
+            let _ = line.write_str("host-init: read ");
+            line.bytes(path.to_bytes());
+            let _ = writeln!(line, ": {errno}");
+            code::BAD
+        }
+    }
 }
 
 /// A descriptor to write text to.

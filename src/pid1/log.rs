@@ -237,6 +237,7 @@ impl Log {
                         Request::Reexecute => ": refused, the host is not up",
                         Request::Confirm => ": refused, no host that is on trial is up",
                         Request::Clear => ": refused, the host is not on trial",
+                        Request::Restart => ": refused, the host is not to run now",
                         _ => ": refused, another ending is under way",
                     }),
                 ],
@@ -356,6 +357,7 @@ const fn request_words(request: Request) -> &'static str {
         Request::Reexecute => "re-execute",
         Request::Confirm => "confirm",
         Request::Clear => "clear",
+        Request::Restart => "restart",
         Request::Verbosity(_) => "log level",
     }
 }

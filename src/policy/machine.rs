@@ -103,6 +103,9 @@ const KILLED: u8 = 137;
 /// nobody say so by `reboot(2)`: the one that `systemd-nspawn` has for that.
 const REBOOTED: u8 = 133;
 
+/// The exit code of a container whose host is halted.
+const HALTED: u8 = 253;
+
 /// The exit code of a container that host-init itself could not keep running.
 pub const FAULT: u8 = 254;
 
@@ -310,6 +313,7 @@ impl Machine {
             }),
             Request::Confirm => self.confirm(now, actions),
             Request::Clear => self.clear(now, actions),
+            Request::Restart => self.restart(now, actions),
             Request::End(ending, haste) => self.stop(now, Aim::End(ending), haste, actions),
             Request::Again(haste) => self.stop(now, Aim::Again, haste, actions),
         }
@@ -362,6 +366,10 @@ impl Machine {
                     self.prepare(now, retry, actions);
                 }
             }
+            // Whoever left the shell may come back.
+            Stage::Halted { .. } if self.has_halted_shell() && self.rescue.is_gone() => {
+                self.rescue.start(now, actions);
+            }
             // A host whose old process was in the way, or that a reload brought or
             // took away. Otherwise it restarts by its own rules.
             Stage::Running if self.host.state() == State::Down && self.is_host_due() => {
@@ -392,12 +400,17 @@ impl Machine {
                 self.done(now, task, Outcome::Bad(Errno::ETIMEDOUT), actions);
                 return;
             }
+            // These settle what they begin.
             Stage::Hopeless { until: Some(until) } if until <= now => {
                 self.stop(now, Aim::End(Ending::Reboot), Haste::Orderly, actions);
+                return;
             }
             Stage::Halted {
                 until: Some(until), ..
-            } if until <= now => self.leave_halted(now, actions),
+            } if until <= now => {
+                self.leave_halted(now, actions);
+                return;
+            }
             Stage::Leaving { until, .. } if until <= now => actions.push(Action::Look),
             // Nothing of the stage's own is due.
             Stage::Booting

@@ -23,6 +23,8 @@ pub enum Request {
     Confirm,
     /// Forget the host's failures, and start it when it was halted for them.
     Clear,
+    /// Have the host end, and start what is current then.
+    Restart,
 }
 
 /// How much patience the one who asks has.
@@ -78,9 +80,12 @@ pub const CONFIRM: u8 = 8;
 /// The real-time signal that has the host's failures forgotten.
 pub const CLEAR: u8 = 9;
 
+/// The real-time signal that has the host started anew.
+pub const RESTART: u8 = 10;
+
 /// What each real-time signal asks for, counted from `RTMIN`: systemd's numbers, and
-/// two that it does not use.
-const REALTIME: [(u8, Request); 15] = [
+/// three that it does not use.
+const REALTIME: [(u8, Request); 16] = [
     (3, Request::End(Ending::Halt, Haste::Orderly)),
     (4, Request::End(Ending::PowerOff, Haste::Orderly)),
     (5, Request::End(Ending::Reboot, Haste::Orderly)),
@@ -88,6 +93,7 @@ const REALTIME: [(u8, Request); 15] = [
     (7, Request::Again(Haste::Orderly)),
     (CONFIRM, Request::Confirm),
     (CLEAR, Request::Clear),
+    (RESTART, Request::Restart),
     (13, Request::End(Ending::Halt, Haste::AtOnce)),
     (14, Request::End(Ending::PowerOff, Haste::AtOnce)),
     (15, Request::End(Ending::Reboot, Haste::AtOnce)),
@@ -178,6 +184,7 @@ mod tests {
             ("41", Some(Request::Again(Haste::Orderly))),
             ("42", Some(Request::Confirm)),
             ("43", Some(Request::Clear)),
+            ("44", Some(Request::Restart)),
             ("47", at_once(Ending::Halt)),
             ("48", at_once(Ending::PowerOff)),
             ("49", at_once(Ending::Reboot)),

@@ -146,8 +146,12 @@ pub enum OnHalt {
     Stay,
     /// The machine restarts, a few times.
     Reboot,
-    /// The machine powers off.
+    /// The machine powers off; a container ends.
     PowerOff,
+    /// A container ends; a machine powers off.
+    Exit,
+    /// A person finds a shell on the machine's console.
+    Shell,
 }
 
 /// The rules of a trial.

@@ -23,6 +23,9 @@ const CONFIRM: i32 = 42;
 /// What `host-init clear` sends.
 const CLEAR: i32 = 43;
 
+/// What `host-init restart` sends.
+const RESTART: i32 = 44;
+
 fn stage(room: &Room) -> String {
     room.json("run/host-init/state.json")["stage"]
         .as_str()
@@ -157,7 +160,8 @@ fn a_new_version_that_fails_is_taken_back_once() {
 
 /// The next life on the same root, which knows what was kept and nothing else.
 fn restart(room: &Room) -> Init {
-    fs::remove_file(room.path().join("run/host-init/state.json")).unwrap();
+    // Not there when the life before was too short to tell.
+    let _ = fs::remove_file(room.path().join("run/host-init/state.json"));
     Start::new(room).spawn()
 }
 
@@ -278,6 +282,124 @@ fn a_re_execution_forgets_no_failure() {
     kill_host(&room, &init);
 
     is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+}
+
+#[test]
+fn a_container_that_is_killed_with_its_host_has_failed() {
+    let mut room = Room::with_host(&["up"], &TRIAL.replace("1s", "1h"));
+    for failures in 0..3 {
+        let mut init = restart(&room);
+        room.told.wait_for("up");
+        let state = room.path().join("run/host-init/state.json");
+        eventually("its failures", || {
+            state.exists()
+                && room.json("run/host-init/state.json")["host"]["trial"]["failures"] == failures
+        });
+        init.signal(libc::SIGKILL);
+        assert_eq!(init.end(), End::Signal(libc::SIGKILL));
+    }
+
+    let mut init = restart(&room);
+
+    is_halted(&room, &mut init, "no version to go back to");
+    init.stop_with(0);
+}
+
+#[test]
+fn a_container_that_is_started_again_gets_another_round_three_times() {
+    let trial = format!("{TRIAL}on-halt = \"exit\"\n");
+    let room = Room::with_host(&["dead"], &trial);
+    let mut init = Start::new(&room).spawn();
+    init.says("host: halted: ");
+    assert_eq!(init.end(), End::Code(253));
+
+    // Who starts it again, as it is, has the same answer at once.
+    let mut init = restart(&room);
+    init.says("host: halted: ");
+    assert_eq!(init.end(), End::Code(253));
+
+    room.write(
+        "etc/host-init.toml",
+        &config(&["dead"], &trial.replace("exit", "reboot")),
+    );
+    for starts in [3, 3, 3, 0] {
+        let mut init = restart(&room);
+        init.says("host: halted: ");
+        let state = room.path().join("run/host-init/state.json");
+        eventually("its starts", || {
+            state.exists() && room.json("run/host-init/state.json")["host"]["starts"] == starts
+        });
+        init.stop_with(0);
+    }
+}
+
+#[test]
+fn a_trial_that_a_reload_turns_on_goes_on_from_what_was_kept() {
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("1s", "1h"));
+    let mut init = Start::new(&room).spawn();
+    assert_eq!(room.told.next(), "done");
+    init.stop_with(0);
+    let kept = fs::read(room.path().join("tmp/record")).unwrap();
+
+    room.write("etc/host-init.toml", &config(&["up"], ""));
+    let mut init = restart(&room);
+    room.told.wait_for("up");
+    room.write(
+        "etc/host-init.toml",
+        &config(&["dead"], &TRIAL.replace("1s", "1h")),
+    );
+    init.signal(libc::SIGHUP);
+    init.says("config: read again");
+    init.signal(CONFIRM);
+    init.says("confirm: refused");
+    assert_eq!(fs::read(room.path().join("tmp/record")).unwrap(), kept);
+    kill_host(&room, &init);
+
+    // Two before, and this one.
+    is_halted(&room, &mut init, "no version to go back to");
+    eventually("its start", || {
+        room.json("run/host-init/state.json")["host"]["starts"] == 2
+    });
+    init.stop_with(0);
+}
+
+#[test]
+fn a_switch_makes_a_version_current_and_has_it_started() {
+    let room = versions(&["up"], "1");
+    let current_is = "current = \"/tmp/versions/current\"\n";
+    let switch = "command = [\"/init\", \"switch\", \"3\"]";
+    let text = config(&["up"], &format!("{TRIAL}{current_is}"));
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("command"))
+        .unwrap();
+    room.write("etc/host-init.toml", &text.replace(line, switch));
+    let mut init = Start::new(&room).spawn();
+
+    eventually("the switch", || current(&room) == "3");
+    // It came to its end, or was told to: no failure either way.
+    eventually("a next start", || {
+        let host = &room.json("run/host-init/state.json")["host"];
+        host["starts"].as_u64() >= Some(2) && host["trial"]["failures"] == 0
+    });
+    init.stop();
+}
+
+#[test]
+fn a_host_is_started_anew_by_request_and_that_is_no_failure() {
+    let mut room = versions(&["up"], "1");
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    choose(&room, "2");
+
+    init.signal(RESTART);
+
+    room.told.wait_for("up");
+    eventually("its second start", || {
+        let host = &room.json("run/host-init/state.json")["host"];
+        host["starts"] == 2 && host["trial"]["failures"] == 0
+    });
     init.stop_with(0);
 }
 

@@ -242,7 +242,7 @@ keys! {
     Host "rollback-timeout" Timeout(Time::RollbackTimeout), "\"5min\"",
         "How long that may take before it is killed; not zero. Needs `start-limit`.", "\"10min\"";
     Host "on-halt" OnHalt, "\"stay\"",
-        "What follows when there is nothing left to try: `stay`, `reboot` (three times at most) or `poweroff`. Needs `start-limit`.", "\"reboot\"";
+        "What follows when there is nothing left to try: `stay`, `reboot` (three times at most), `poweroff`, `exit` (of a container, with 253) or `shell` (on the console). Needs `start-limit`.", "\"reboot\"";
     Host "ready" Ready, "\"none\"",
         "When it is ready: `none` (as soon as it is started) or `notify` (when it says so, see [host.md](host.md#ready-and-watched)).", "\"notify\"";
     Host "ready-timeout" Timeout(Time::ReadyTimeout), "\"90s\"",
@@ -281,10 +281,12 @@ pub const OUTPUTS: [(&str, Output); 3] = [
 ];
 
 /// What may follow a halt, by its name.
-pub const ON_HALT: [(&str, OnHalt); 3] = [
+pub const ON_HALT: [(&str, OnHalt); 5] = [
     ("stay", OnHalt::Stay),
     ("reboot", OnHalt::Reboot),
     ("poweroff", OnHalt::PowerOff),
+    ("exit", OnHalt::Exit),
+    ("shell", OnHalt::Shell),
 ];
 
 /// When the host is ready, by its name.
@@ -357,7 +359,7 @@ impl Kind {
             }
             Self::Command(_) => "an array of 1 to 64 strings, an absolute path first",
             Self::Limit => "a whole number from 0 to 1000",
-            Self::OnHalt => "\"stay\", \"reboot\" or \"poweroff\"",
+            Self::OnHalt => "\"stay\", \"reboot\", \"poweroff\", \"exit\" or \"shell\"",
             Self::Ready => "\"none\" or \"notify\"",
         }
     }

@@ -30,6 +30,10 @@ host-init: the first process of a minimal image
           tell PID 1 that the host is healthy
   host-init clear
           have PID 1 forget the host's failures, and start it when it is halted
+  host-init restart
+          have PID 1 end the host and start what is current then
+  host-init switch [--config FILE] VERSION
+          make this version of the host current, and restart it
   halt, poweroff, reboot
           links to it: ask PID 1 for that
 

@@ -9,6 +9,7 @@ mod reexecution;
 mod reload;
 mod requests;
 mod soft_reboot;
+mod trials;
 
 use super::*;
 use crate::policy::config::{Asked, Signals};

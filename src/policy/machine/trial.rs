@@ -7,9 +7,10 @@ use crate::base::exit::Exit;
 use crate::base::time::Instant;
 use crate::policy::ending::Ending;
 use crate::policy::event::{Action, Actions, Found, Outcome, Report, Task};
-use crate::policy::machine::{Aim, Machine, Stage};
+use crate::policy::machine::{Aim, HALTED, Machine, Stage};
 use crate::policy::request::{Haste, Request};
 use crate::policy::service::State;
+use crate::policy::settings::{Role, Shell};
 use crate::policy::trial::{Halt, Kept, Mark, OnHalt, Trial, Verdict};
 
 /// How long a start that was asked for waits for the answer: the time for a slow disk
@@ -237,6 +238,42 @@ impl Machine {
         }
     }
 
+    /// The host is to be started anew, as whatever is current then. What it was is no
+    /// failure; one that is halted is tried again, since somebody wants it.
+    pub(super) fn restart(&mut self, now: Instant, actions: &mut Actions) {
+        match self.stage {
+            Stage::Running if self.settings.host.is_some() => {
+                self.host.stop(now, Haste::Orderly, actions);
+                self.settle(now, actions);
+            }
+            Stage::Halted { .. } => self.clear(now, actions),
+            Stage::Booting
+            | Stage::Preparing { .. }
+            | Stage::Running
+            | Stage::Rescue { .. }
+            | Stage::Hopeless { .. }
+            | Stage::Stopping { .. }
+            | Stage::Leaving { .. } => {
+                actions.push(Action::Report(Report::Refused(Request::Restart)));
+            }
+        }
+    }
+
+    /// Whether a person is offered a shell when the host is halted.
+    pub(super) fn has_halted_shell(&self) -> bool {
+        let facts = &self.settings.facts;
+        self.on_halt() == OnHalt::Shell
+            && facts.role == Role::Machine
+            && facts.shell != Shell::Missing
+    }
+
+    fn on_halt(&self) -> OnHalt {
+        match self.settings.trial {
+            Some(probation) => probation.rules.on_halt,
+            None => OnHalt::Stay,
+        }
+    }
+
     /// Whether the mark is kept, or as good as: an ending does not wait for ever.
     pub(super) fn is_kept(&mut self, now: Instant, actions: &mut Actions) -> bool {
         self.keep(now, actions);
@@ -272,26 +309,29 @@ impl Machine {
 
     /// The machine ends because the host is halted.
     pub(super) fn leave_halted(&mut self, now: Instant, actions: &mut Actions) {
-        let on_halt = self.settings.trial.map(|probation| probation.rules.on_halt);
-        let ending = match on_halt {
-            Some(OnHalt::PowerOff) => Ending::PowerOff,
-            Some(OnHalt::Reboot | OnHalt::Stay) | None => Ending::Reboot,
+        let ending = match self.on_halt() {
+            OnHalt::PowerOff | OnHalt::Exit => {
+                self.code = HALTED;
+                Ending::PowerOff
+            }
+            OnHalt::Reboot | OnHalt::Stay | OnHalt::Shell => Ending::Reboot,
         };
         self.stop(now, Aim::End(ending), Haste::Orderly, actions);
     }
 
     fn halt(&mut self, now: Instant, halt: Halt, actions: &mut Actions) {
-        let on_halt = self.settings.trial.map(|probation| probation.rules.on_halt);
-        let ends = match on_halt {
-            Some(OnHalt::Reboot) => self.trial.is_some_and(|trial| trial.restarts()),
-            Some(OnHalt::PowerOff) => true,
-            Some(OnHalt::Stay) | None => false,
+        let until = match (self.on_halt(), self.settings.facts.role) {
+            (OnHalt::Reboot, _) if self.trial.is_some_and(|trial| trial.restarts()) => {
+                Some(now.after(LOOKING))
+            }
+            // Nobody looks at a container but by what it ends with.
+            (OnHalt::PowerOff | OnHalt::Exit, Role::Container) => Some(now),
+            (OnHalt::PowerOff | OnHalt::Exit, Role::Machine) => Some(now.after(LOOKING)),
+            (OnHalt::Reboot | OnHalt::Stay | OnHalt::Shell, _) => None,
         };
-        self.stage = Stage::Halted {
-            halt,
-            until: ends.then(|| now.after(LOOKING)),
-        };
+        self.stage = Stage::Halted { halt, until };
         actions.push(Action::Report(Report::Halted(halt)));
+        self.settle(now, actions);
     }
 
     /// Has the mark kept, when it is not, and nobody is at it.

@@ -293,3 +293,40 @@ fn every_life_of_a_trial_keeps_its_promises() {
         }
     }
 }
+
+#[test]
+fn a_trial_that_began_without_what_was_kept_goes_on_with_both() {
+    let rules = Rules {
+        limit: 5,
+        way_back: WayBack::Link,
+        on_halt: OnHalt::Stay,
+    };
+    let mut trial = Trial::new(rules, Kept::default());
+    assert_eq!(trial.ask(Version(3)), Verdict::Start);
+    trial.healthy();
+    trial.failed();
+    let kept = Mark {
+        failures: 1,
+        is_attempting: true,
+        version: Version(3),
+        good: [Version(1)].into_iter().collect(),
+        condemned: [Version(2)].into_iter().collect(),
+        reboots: 2,
+        ..Mark::default()
+    };
+
+    let joined = trial.with(kept);
+
+    let mark = joined.mark();
+    assert_eq!(mark.failures, 3);
+    assert!(mark.good.contains(Version(1)));
+    assert_eq!(mark.good.last(), Some(Version(3)));
+    assert!(mark.condemned.contains(Version(2)));
+    assert_eq!(mark.reboots, 2);
+    // Of another version nothing but what is known of all.
+    let other = Mark {
+        version: Version(4),
+        ..kept
+    };
+    assert_eq!(trial.with(other).mark().failures, 1);
+}
