@@ -27,8 +27,7 @@ pub type Memory = [u8; LENGTH];
 
 /// Reads both slots; one that is missing or can't be read is shorter than a slot.
 ///
-/// May block as long as the disk does. PID 1 does it once, at its boot, before it
-/// has anything else to do.
+/// May block as long as the disk does: for a child.
 ///
 /// # Errors
 ///
