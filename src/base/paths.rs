@@ -20,5 +20,14 @@ pub const NOTIFY: &CStr = c"/run/host-init/notify";
 /// The root of the unified cgroup hierarchy (`cgroups(7)`).
 pub const CGROUP: &CStr = c"/sys/fs/cgroup";
 
+/// What host-init and its host are doing.
+pub const STATE_JSON: &CStr = c"/run/host-init/state.json";
+
+/// The program that is PID 1, as the kernel knows it.
+pub const INIT: &CStr = c"/proc/1/exe";
+
+/// The program that a process is itself.
+pub const SELF: &CStr = c"/proc/self/exe";
+
 /// Where each service's last end is written down.
 pub const STATUS: &CStr = c"/run/host-init/status";

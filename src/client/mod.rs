@@ -9,8 +9,8 @@ use core::ffi::CStr;
 use core::fmt::Write;
 
 use crate::base::errno::Errno;
-use crate::base::limits;
 use crate::base::signal::Signal;
+use crate::base::{limits, paths};
 use crate::format::config;
 use crate::policy::config::Config;
 use crate::policy::request;
@@ -49,9 +49,9 @@ pub fn main(arguments: Arguments) -> ! {
     let code = match applet(own) {
         Some((name, asked)) => ask(name, asked, words),
         None => match words.next().map(CStr::to_bytes) {
-            Some(b"confirm") => ask("confirm", request::CONFIRM, words),
-            Some(b"clear") => ask("clear", request::CLEAR, words),
-            Some(b"restart") => ask("restart", request::RESTART, words),
+            Some(b"confirm") => ask_own("confirm", request::CONFIRM, words),
+            Some(b"clear") => ask_own("clear", request::CLEAR, words),
+            Some(b"restart") => ask_own("restart", request::RESTART, words),
             Some(b"switch") => switch::switch(words),
             _ => check(words),
         },
@@ -87,6 +87,26 @@ fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) ->
         }
     }
     signal(name, asked)
+}
+
+/// As [`ask`], for what no other init knows: there the signal may mean anything, or
+/// end it.
+fn ask_own(name: &str, asked: u8, words: impl Iterator<Item = &'static CStr>) -> u8 {
+    if is_init_own() {
+        ask(name, asked, words)
+    } else {
+        stranger(name)
+    }
+}
+
+/// Whether PID 1 is host-init, this version or another.
+fn is_init_own() -> bool {
+    files::exists(paths::STATE_JSON) || files::is_same(paths::INIT, paths::SELF)
+}
+
+fn stranger(name: &str) -> u8 {
+    let _ = writeln!(Text(2), "{name}: PID 1 is not host-init");
+    code::FAILED
 }
 
 /// Sends PID 1 a real-time signal.
