@@ -20,14 +20,8 @@ pub const NOTIFY: &CStr = c"/run/host-init/notify";
 /// The root of the unified cgroup hierarchy (`cgroups(7)`).
 pub const CGROUP: &CStr = c"/sys/fs/cgroup";
 
-/// What host-init and its host are doing.
-pub const STATE_JSON: &CStr = c"/run/host-init/state.json";
-
-/// The program that is PID 1, as the kernel knows it.
-pub const INIT: &CStr = c"/proc/1/exe";
-
-/// The program that a process is itself.
-pub const SELF: &CStr = c"/proc/self/exe";
+/// The name of PID 1 (`proc(5)`).
+pub const INIT_NAME: &CStr = c"/proc/1/comm";
 
 /// Where each service's last end is written down.
 pub const STATUS: &CStr = c"/run/host-init/status";

@@ -92,21 +92,26 @@ fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) ->
 /// As [`ask`], for what no other init knows: there the signal may mean anything, or
 /// end it.
 fn ask_own(name: &str, asked: u8, words: impl Iterator<Item = &'static CStr>) -> u8 {
-    if is_init_own() {
+    if is_init_own(name) {
         ask(name, asked, words)
     } else {
-        stranger(name)
+        code::FAILED
     }
 }
 
-/// Whether PID 1 is host-init, this version or another.
-fn is_init_own() -> bool {
-    files::exists(paths::STATE_JSON) || files::is_same(paths::INIT, paths::SELF)
-}
-
-fn stranger(name: &str) -> u8 {
-    let _ = writeln!(Text(2), "{name}: PID 1 is not host-init");
-    code::FAILED
+/// Whether PID 1 is host-init, by the name that it gives itself; said if not.
+fn is_init_own(name: &str) -> bool {
+    let mut buffer = [0; 32];
+    match files::read(paths::INIT_NAME, &mut buffer) {
+        Ok(b"host-init\n") => return true,
+        Ok(_) => {
+            let _ = writeln!(Text(2), "{name}: PID 1 is not host-init");
+        }
+        Err(errno) => {
+            let _ = writeln!(Text(2), "{name}: read /proc/1/comm: {errno}");
+        }
+    }
+    false
 }
 
 /// Sends PID 1 a real-time signal.

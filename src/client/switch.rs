@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::fmt::Write;
 
-use super::{Text, code, is_init_own, signal, stranger, with_config};
+use super::{Text, code, is_init_own, signal, with_config};
 use crate::base::paths;
 use crate::format::name::Name;
 use crate::policy::config::Config;
@@ -45,8 +45,8 @@ fn switch_to(config: &Config<'_>, version: &CStr) -> u8 {
         out.bytes(b"host-init: switch: the config has no host.current\n");
         return code::BAD;
     };
-    if !is_init_own() {
-        return stranger("switch");
+    if !is_init_own("switch") {
+        return code::FAILED;
     }
     if let Err(errno) = versions::switch(link, version.to_bytes()) {
         let _ = out.write_str("host-init: switch ");

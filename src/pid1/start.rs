@@ -49,6 +49,7 @@ pub fn start(role: Role, arguments: Arguments) -> Started {
     let _ = power::leave_directory();
     let _ = power::forbid_core_dumps();
     power::set_umask(0o022);
+    task::take_name();
     let adopted = adopt(arguments, &log);
     power::close_inherited(&[
         adopted.as_ref().map(|adopted| &adopted.pidfd),

@@ -30,6 +30,12 @@ impl Board {
     }
 }
 
+/// Gives this process the name that others know it by: `/init` is many a program's.
+pub fn take_name() {
+    // It fails for no name that is in memory.
+    let _ = rustix::thread::set_name(c"host-init");
+}
+
 /// A forked child at work.
 pub struct Forked {
     /// Its pid.
