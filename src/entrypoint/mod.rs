@@ -50,8 +50,8 @@ pub struct Given {
 const PATH: &CStr = c"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Lives as an entrypoint. Returns only when there is no command though this is PID
-/// 1 by its own name: a config then says what there is to do.
-pub fn main(given: Given) -> Slots {
+/// 1 by its own name: a config then says what there is to do, this one or the usual.
+pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
     let Given {
         arguments,
         persona,
@@ -80,10 +80,10 @@ pub fn main(given: Given) -> Slots {
         life::pause();
     }
     let Some(words) = arguments.rest(options.command) else {
-        if persona.is_own() && is_init {
-            return slots;
+        if persona.is_own() && is_init && !options.is_for_command {
+            return (slots, options.config);
         }
-        speaker.no_command();
+        speaker.no_command(is_init);
         task::exit(persona.codes.own)
     };
 

@@ -29,8 +29,7 @@ pub fn find(wanted: &CStr, speaker: &Speaker) -> Found {
 
 fn search(user: &[u8], group: Option<&[u8]>) -> Result<Found> {
     let mut memory = Scratch::new(limits::USERS_BYTES)?;
-    let users = files::read(c"/etc/passwd", memory.bytes());
-    let known = users.ok().and_then(|text| passwd::user(text, user));
+    let known = passwd::user(read(c"/etc/passwd", &mut memory)?, user);
     let uid = known
         .map(|known| known.uid)
         .or_else(|| passwd::number(user));
@@ -41,7 +40,7 @@ fn search(user: &[u8], group: Option<&[u8]>) -> Result<Found> {
         count: 0,
     };
     let mut memory = Scratch::new(limits::USERS_BYTES)?;
-    let groups = files::read(c"/etc/group", memory.bytes()).unwrap_or_default();
+    let groups = read(c"/etc/group", &mut memory)?;
     let mut add = |gid: u32| {
         if let Some(place) = identity.groups.get_mut(identity.count) {
             *place = gid;
@@ -66,6 +65,15 @@ fn search(user: &[u8], group: Option<&[u8]>) -> Result<Found> {
         None => None,
     };
     Ok(Found { identity, home })
+}
+
+/// What a file of the image says; nothing where the image has none.
+fn read<'m>(path: &CStr, memory: &'m mut Scratch) -> Result<&'m [u8]> {
+    match files::read(path, memory.bytes()) {
+        Ok(text) => Ok(text),
+        Err(Errno::ENOENT) => Ok(&[]),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// A number in decimal.

@@ -73,10 +73,14 @@ impl Speaker {
     }
 
     /// There is nothing to run.
-    pub fn no_command(&self) {
+    pub fn no_command(&self, is_init: bool) {
         match self.persona.voice {
             Voice::Own => self.say(Weight::Fatal, |line| {
-                line.push("no command, and not PID 1; host-init --help says more");
+                line.push(if is_init {
+                    "options for a command, and no command; host-init --help says more"
+                } else {
+                    "no command, and not PID 1; host-init --help says more"
+                });
             }),
             Voice::Catatonit => {
                 self.say(Weight::Fatal, |line| line.push("missing program name"));

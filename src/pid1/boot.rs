@@ -37,12 +37,17 @@ pub struct Booted {
 }
 
 /// Takes every step. One that fails is logged, and the next is taken.
-pub fn boot(role: Role, arguments: Arguments, log: &mut Log) -> Booted {
+pub fn boot(
+    role: Role,
+    arguments: Arguments,
+    config: Option<&'static CStr>,
+    log: &mut Log,
+) -> Booted {
     let ((facts, config), socket) = match role {
         Role::Machine => (machine(log), None),
         Role::Container => {
             let socket = arguments.variable("NOTIFY_SOCKET");
-            (container(arguments, log), socket)
+            (container(arguments, config, log), socket)
         }
     };
     let mut groups = Groups::new();
@@ -123,15 +128,12 @@ fn machine(log: &mut Log) -> (Facts, Source) {
     (facts, config)
 }
 
-fn container(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
-    let mut words = arguments.words().skip(1);
-    let mut path = None;
-    while let Some(word) = words.next() {
-        if word == c"--config" {
-            path = words.next();
-        }
-    }
-    let path = path
+fn container(
+    arguments: Arguments,
+    config: Option<&'static CStr>,
+    log: &mut Log,
+) -> (Facts, Source) {
+    let path = config
         .map(CStr::to_bytes)
         .or_else(|| arguments.variable("HOST_INIT_CONFIG"));
     let source = Source::new(path, None, log);

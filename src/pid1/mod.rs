@@ -41,6 +41,8 @@ pub mod upward;
 pub mod watch;
 pub mod work;
 
+use core::ffi::CStr;
+
 use crate::pid1::boot::Booted;
 use crate::pid1::events::Events;
 use crate::pid1::hands::Hands;
@@ -59,10 +61,16 @@ use crate::sys::{clock, memory};
 /// Bytes of stack that the boot may have used, given back after it.
 const BOOT_STACK: usize = 256 * 1024;
 
-/// The life of PID 1, in this role and with every signal blocked. After [`Event::Booted`] nothing ends it but the ending that
-/// was asked for.
-pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
-    let mut hands = prepare(role, arguments, spawner);
+/// The life of PID 1, in this role and with every signal blocked; a container's may have
+/// been given a config. After [`Event::Booted`] nothing ends it but the ending that was
+/// asked for.
+pub fn main(
+    role: Role,
+    arguments: Arguments,
+    config: Option<&'static CStr>,
+    spawner: Spawner,
+) -> ! {
+    let mut hands = prepare(role, arguments, config, spawner);
     memory::give_back_stack(BOOT_STACK);
     let settings = Settings::new(hands.config.value(), hands.facts);
     let mut actions = Actions::new();
@@ -93,7 +101,12 @@ pub fn main(role: Role, arguments: Arguments, spawner: Spawner) -> ! {
 
 /// The start and the boot, whose stack is given back.
 #[inline(never)]
-fn prepare(role: Role, arguments: Arguments, spawner: Spawner) -> Hands {
+fn prepare(
+    role: Role,
+    arguments: Arguments,
+    config: Option<&'static CStr>,
+    spawner: Spawner,
+) -> Hands {
     let Started {
         mut log,
         watch,
@@ -105,7 +118,7 @@ fn prepare(role: Role, arguments: Arguments, spawner: Spawner) -> Hands {
         groups,
         manager,
         open_files,
-    } = boot::boot(role, arguments, &mut log);
+    } = boot::boot(role, arguments, config, &mut log);
     Hands {
         log,
         watch,

@@ -176,13 +176,16 @@ fn the_config_is_the_one_that_is_named() {
     let config = room.read("etc/host-init.toml");
     room.write("tmp/other.toml", &config);
     room.write("etc/host-init.toml", "");
-    let mut init = Start::new(&room)
-        .arguments(&[c"/init", c"--config", c"/tmp/other.toml"])
-        .spawn();
+    for words in [
+        &[c"/init", c"--config", c"/tmp/other.toml"][..],
+        &[c"/init", c"--config=/tmp/other.toml"],
+    ] {
+        let mut init = Start::new(&room).arguments(words).spawn();
 
-    is_up(&mut room);
+        is_up(&mut room);
 
-    init.stop_with(0);
+        init.stop_with(0);
+    }
 }
 
 #[test]
@@ -236,14 +239,30 @@ fn without_a_config_it_says_so_and_waits_to_be_stopped() {
 #[test]
 fn a_bad_command_line_is_the_end() {
     let room = Room::new("");
-    let words = [c"/init", c"--config"];
-    let mut init = Start::new(&room).arguments(&words).spawn();
+    for (words, said) in [
+        (
+            &[c"/init", c"--config"][..],
+            "host-init: option requires an argument '--config'; host-init --help lists the options",
+        ),
+        // PID 1 leaves the directory that it was started in.
+        (
+            &[c"/init", c"--config", c"host.toml"],
+            "host-init: not a valid value for --config: host.toml; expected an absolute path",
+        ),
+        (
+            &[c"/init", c"--wait"],
+            "host-init: options for a command, and no command; host-init --help says more",
+        ),
+        (
+            &[c"/init", c"--config=/etc/host-init.toml", c"-k", c"5s"],
+            "host-init: options for a command, and no command; host-init --help says more",
+        ),
+    ] {
+        let mut init = Start::new(&room).arguments(words).spawn();
 
-    assert_eq!(
-        init.says("--config"),
-        "host-init: option requires an argument '--config'; host-init --help lists the options"
-    );
-    assert_eq!(init.end(), End::Code(254));
+        assert_eq!(init.says("host-init: "), said);
+        assert_eq!(init.end(), End::Code(254));
+    }
 }
 
 #[test]

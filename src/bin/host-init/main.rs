@@ -37,12 +37,13 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
     // The kernel hands words of its command line to the machine's first process,
     // and they mean nothing.
     let is_machine = pid == power::INIT && persona.is_own() && power::take_ctrl_alt_del().is_ok();
+    let mut config = None;
     if !is_machine {
         if persona.is_own() && client::is_asked(arguments) {
             let _ = signals::set_mask(mask);
             client::main(arguments);
         }
-        slots = entrypoint::main(Given {
+        (slots, config) = entrypoint::main(Given {
             arguments,
             persona,
             mask,
@@ -56,7 +57,7 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         Role::Container
     };
     match Spawner::new(slots) {
-        Ok(spawner) => pid1::main(role, arguments, spawner),
+        Ok(spawner) => pid1::main(role, arguments, config, spawner),
         Err(_) => task::exit(pid1::emergency::CODE),
     }
 }

@@ -85,6 +85,7 @@ impl Wish {
             Self::RemapExit => Some("exit codes such as 143 or 143:0"),
             Self::Env => Some("NAME=VALUE"),
             Self::UnsetEnv => Some("a name"),
+            Self::Config => Some("an absolute path"),
             Self::Group
             | Self::Single
             | Self::Wait
@@ -97,7 +98,6 @@ impl Wish {
             | Self::Quiet
             | Self::Pause
             | Self::Reserved
-            | Self::Config
             | Self::Print(_) => None,
         }
     }
@@ -279,6 +279,8 @@ pub struct Options<'a> {
     pub pauses: bool,
     /// The config of a container.
     pub config: Option<&'a CStr>,
+    /// Whether an option was given that is for a command.
+    pub is_for_command: bool,
     /// What is printed instead.
     pub print: Option<Print>,
     /// The number of the command's first word, which need not be there.
@@ -311,6 +313,7 @@ impl<'a> Options<'a> {
             if let Wish::Print(what) = flag.wish {
                 print = print.or(Some(what));
             }
+            options.is_for_command |= flag.wish != Wish::Config;
             // Whoever asks for the help need not be right about the rest.
             if print.is_some() {
                 Ok(())
@@ -363,6 +366,7 @@ impl<'a> Options<'a> {
             changes_environment: false,
             pauses: false,
             config: None,
+            is_for_command: false,
             print: None,
             command: 0,
         }
@@ -436,10 +440,8 @@ impl<'a> Options<'a> {
                 self.pauses = true;
                 true
             }
-            Wish::Config => {
-                self.config = value;
-                true
-            }
+            // PID 1 leaves the directory that it was started in, and reads it again.
+            Wish::Config => set(&mut self.config, value.filter(|_| bytes.starts_with(b"/"))),
             Wish::Reserved => {
                 return Err(Error::Reserved(flag.long.unwrap_or_default().as_bytes()));
             }

@@ -124,12 +124,13 @@ impl Identity {
         for (place, group) in groups.iter_mut().zip(self.groups) {
             *place = Gid::from_raw(group);
         }
-        if let Some(group) = self.group {
-            let groups = groups.get(..self.count).unwrap_or_default();
-            rustix::thread::set_thread_groups(groups).map_err(reason)?;
-            rustix::thread::set_thread_gid(Gid::from_raw(group)).map_err(reason)?;
+        // Also when there are none: those of host-init are not the command's.
+        let groups = groups.get(..self.count).unwrap_or_default();
+        rustix::thread::set_thread_groups(groups).map_err(reason)?;
+        match self.group {
+            Some(group) => rustix::thread::set_thread_gid(Gid::from_raw(group)).map_err(reason),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn take_user(&self) -> Result<()> {
