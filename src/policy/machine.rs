@@ -1,12 +1,12 @@
 //! The machine as a value: what happened goes in, what to do comes out.
 //!
 //! ```text
-//!   Booting ──▶ Preparing ──▶ Running ◀─────┐
-//!      │           │ │           │          │ every service is gone,
-//!      │           ▼ │           │          │ to start again
-//!      │      Rescue │           │          │
-//!      │    Hopeless │           │          │
-//!      └───────────┴─┴───────────┴──▶ Stopping ──▶ Leaving ──▶ (off)
+//!   Booting ──▶ Preparing ──▶ Running ◀─────────┐
+//!      │           │ │         │   ▲            │ every service is gone,
+//!      │           ▼ │ nothing │   │ cleared    │ to start again
+//!      │      Rescue │ to try  ▼   │            │
+//!      │    Hopeless │        Halted            │
+//!      └───────────┴─┴───────────┴──────▶ Stopping ──▶ Leaving ──▶ (off)
 //! ```
 //!
 //! An ending can be asked for at any moment, and nothing is started after it.
