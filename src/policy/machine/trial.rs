@@ -233,7 +233,9 @@ impl Machine {
         actions.push(Action::Report(Report::Cleared));
         if is_halted {
             self.run(now, actions);
-        } else if !self.is_ending() {
+        } else if self.stage == Stage::Running {
+            // Before a boot is done, what it is kept on may not be mounted: then the next
+            // start keeps it, or the ending.
             self.keep(now, actions);
         }
     }

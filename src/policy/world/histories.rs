@@ -42,6 +42,7 @@ fn askings() -> Vec<Due> {
     // These end nothing, and so they may come often.
     for _ in 0..6 {
         askings.push(Due::Signal(Signal::HUP));
+        askings.extend([8, 9, 10].map(|number| Due::Signal(self::realtime(number))));
         askings.push(Due::Signal(self::realtime(7)));
         askings.push(Due::Signal(self::realtime(17)));
         askings.push(Due::Signal(self::realtime(25)));

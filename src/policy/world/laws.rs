@@ -69,6 +69,8 @@ struct Life {
     watch: Watch,
     /// What it did not do, when that was said.
     lapse: Option<Cause>,
+    /// Whether it was told to end for another life, and not because all stops.
+    is_restarting: bool,
 }
 
 /// What the host is to say, and by when.
@@ -245,6 +247,10 @@ impl Laws {
             request,
             Some(Request::End(_, Haste::AtOnce) | Request::Again(Haste::AtOnce))
         );
+        if request == Some(Request::Restart) {
+            self.shortens();
+            self.lives[index(ServiceId::Host)].is_restarting = true;
+        }
         let wants_off = matches!(request, Some(Request::End(Ending::PowerOff, _)));
         let is_too_late = matches!(stage, Stage::Leaving { step, .. } if step >= Step::Reboot);
         self.must_be_off |= wants_off && !is_too_late;
@@ -334,7 +340,7 @@ impl Laws {
                 self.hold("who stands still is woken to end", !is_deaf);
                 let in_time = !life.was_asked
                     || self.is_hurried
-                    || life.lapse.is_some() && self.is_at_once
+                    || (life.lapse.is_some() || life.is_restarting) && self.is_at_once
                     || now >= life.spared_until;
                 self.hold("nobody is killed before their time", in_time);
                 let life = &mut self.lives[index(id)];
@@ -416,7 +422,15 @@ impl Laws {
         self.hold("nothing begins after the ending", self.announced.is_none());
     }
 
+    /// Whoever was told to end by itself has no longer than who is told now, by the
+    /// config that is in force now.
+    fn shortens(&mut self) {
+        let host = &mut self.lives[index(ServiceId::Host)];
+        host.spared_until = host.spared_until.min(self.at.after(self.grace));
+    }
+
     fn stops(&mut self, now: Instant) {
+        self.shortens();
         let at_once = now.after(KILL_BOUND);
         let orderly = at_once.after(self.grace.max(SHELL_GRACE));
         let gone_by = self.gone_by.get_or_insert(orderly);
