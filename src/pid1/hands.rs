@@ -18,7 +18,7 @@ use crate::pid1::groups::{Groups, Swept};
 use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
 use crate::pid1::notices::Notices;
-use crate::pid1::processes::{Part, Process, Processes};
+use crate::pid1::processes::{Part, Place, Process, Processes};
 use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
 use crate::pid1::upward::Manager;
@@ -26,7 +26,7 @@ use crate::pid1::watch::Watch;
 use crate::pid1::{leave, notices, program, work};
 use crate::policy::config::Host;
 use crate::policy::ending::{self, Ending};
-use crate::policy::event::{Action, Event, ServiceId, Task};
+use crate::policy::event::{Action, Event, Outcome, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::request::{self, Verbosity};
 use crate::policy::service::Saved;
@@ -101,9 +101,16 @@ impl Hands {
                 None
             }
             Action::Do(task) => self.work(task, machine),
-            Action::Abandon(task) => {
-                self.processes.abandon(Part::Task(task), kill);
+            Action::Interrupt(task) => {
+                self.interrupt(task);
                 None
+            }
+            Action::Abandon(task) => {
+                self.interrupt(task);
+                let was_there = self.processes.abandon(Part::Task(task));
+                // The end of one that is not there any more is on its way.
+                (was_there && task.is_keeping())
+                    .then(|| self.keeper.done(task, Outcome::Bad(Errno::ETIMEDOUT)))
             }
             Action::Leave(ending, step) => self.leave(ending, step),
             Action::Look => Some(Event::LeavingAt(self.step_shown())),
@@ -169,7 +176,7 @@ impl Hands {
                 let outcome = work::outcome(exit.shell_code());
                 Some(self.keeper.done(task, outcome))
             }
-            Part::Abandoned => None,
+            Part::Abandoned(_) => None,
             Part::Leaver => Some(Event::LeaverEnded(self.step_shown())),
         }
     }
@@ -265,12 +272,24 @@ impl Hands {
         None
     }
 
+    /// Kills the child that does this, and what it has started.
+    fn interrupt(&self, task: Task) {
+        for process in self.processes.for_part(Part::Task(task)) {
+            // A command that takes the host back leads a session of its own.
+            if task == Task::TakeBack {
+                let _ = power::signal_group(process.pid, Signal::KILL);
+            }
+            kill(process);
+        }
+    }
+
     fn work(&mut self, task: Task, machine: &Machine) -> Option<Event> {
-        let prepared = if task.is_keeping() && self.processes.has_abandoned() {
+        let is_blocked = |place| self.processes.has_abandoned(place);
+        let prepared = if Place::of(task).is_some_and(is_blocked) && task != Task::Attempt {
             // It may still write, later than this one.
             Err(Errno::EBUSY)
         } else if self.processes.has_room() {
-            self.keeper.prepare(machine)
+            self.keeper.prepare(machine, is_blocked(Place::Record))
         } else {
             Err(Errno::EAGAIN)
         };
@@ -291,7 +310,8 @@ impl Hands {
     }
 
     fn leave(&mut self, ending: Ending, step: ending::Step) -> Option<Event> {
-        self.processes.abandon(Part::Leaver, kill);
+        self.processes.for_part(Part::Leaver).for_each(kill);
+        self.processes.abandon(Part::Leaver);
         self.board.show(step.number());
         let (board, log) = (self.board, &self.log);
         let forked = if self.processes.has_room() {
@@ -394,7 +414,7 @@ impl Hands {
         };
         let bytes = bytes.get(..length).unwrap_or_default();
         // What the child that is still on its way has to say would be lost.
-        let errno = if self.spawner.is_in_flight() || self.processes.has_abandoned() {
+        let errno = if self.spawner.is_in_flight() || self.processes.has_abandoned(Place::Record) {
             Errno::EBUSY
         } else {
             // What is said in between waits in the socket for the next life.

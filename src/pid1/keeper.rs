@@ -32,10 +32,11 @@ pub struct Keeper {
     paper: Option<&'static Paper>,
     /// This life of host-init.
     life: LifeId,
-    /// Whether it is known what was kept before. It is not written over until then.
-    has_recalled: bool,
-    /// The number of the last record that is known to be written.
-    sequence: u64,
+    /// Whether a start has looked for what was kept before.
+    has_looked: bool,
+    /// The last record that was read or written: nobody writes over another. None as
+    /// long as nobody could look.
+    known: Option<Known>,
     /// The version that the last start was of.
     current: Seen,
     /// The last version that was healthy.
@@ -43,15 +44,25 @@ pub struct Keeper {
     last: Option<Last>,
     /// Whether the record was another one when the last child was forked.
     has_moved: bool,
+    /// Whether a child that was given up may still write the record.
+    is_blocked: bool,
+}
+
+/// A record as far as it must be known again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Known {
+    sequence: u64,
+    life: LifeId,
 }
 
 impl Keeper {
-    /// Gets ready for a child.
+    /// Gets ready for a child, which does not touch the record when it is blocked.
     ///
     /// # Errors
     ///
     /// When the kernel has no memory.
-    pub fn prepare(&mut self, machine: &Machine) -> Result<()> {
+    pub fn prepare(&mut self, machine: &Machine, is_blocked: bool) -> Result<()> {
+        self.is_blocked = is_blocked;
         if let Some(trial) = machine.trial() {
             self.good = self.good_with(trial.mark());
         }
@@ -77,8 +88,7 @@ impl Keeper {
         match task {
             Task::Attempt => self.attempt(host, machine),
             Task::Remember => match (host.record, machine.trial()) {
-                (Some(_), Some(_)) if !self.has_recalled => Err(Errno::EAGAIN),
-                (Some(path), Some(trial)) => self.keep(path, trial.mark()),
+                (Some(path), Some(trial)) => self.keep(path, look(path)?, trial.mark()),
                 (Some(_) | None, _) => Ok(()),
             },
             Task::TakeBack if !host.rollback.is_empty() => Err(run(host)),
@@ -94,9 +104,10 @@ impl Keeper {
     pub fn done(&mut self, task: Task, outcome: Outcome) -> Event {
         match task {
             Task::Attempt => {
+                self.has_looked = true;
                 let found = match self.told() {
                     Some(told) => Found {
-                        version: Some(told.seen.version),
+                        version: told.seen.version,
                         kept: self.learn(told),
                     },
                     None => Found::default(),
@@ -124,8 +135,8 @@ impl Keeper {
     /// The record is another one from now on: what is kept there is read before the
     /// next start, and counts.
     pub fn moved(&mut self) {
-        self.has_recalled = false;
-        self.sequence = 0;
+        self.known = None;
+        self.has_looked = false;
         self.has_moved = true;
     }
 
@@ -133,19 +144,18 @@ impl Keeper {
     /// written next, with number 0 when none may be yet.
     pub fn hand_over(&self, mark: &Mark) -> BootRecord {
         let record = self.record(mark);
-        let sequence = if self.has_recalled {
-            record.sequence
-        } else {
-            0
-        };
+        let sequence = self.known.map_or(0, |_| record.sequence);
         BootRecord { sequence, ..record }
     }
 
     /// Goes on from what host-init has handed over to itself.
     pub fn resume(&mut self, record: BootRecord) -> Mark {
         self.life = record.life;
-        self.has_recalled = record.sequence > 0;
-        self.sequence = record.sequence.saturating_sub(1);
+        self.has_looked = true;
+        self.known = record.sequence.checked_sub(1).map(|sequence| Known {
+            sequence,
+            life: record.life,
+        });
         self.current = Seen {
             version: record.mark.version,
             name: record.current,
@@ -160,16 +170,21 @@ impl Keeper {
     fn attempt(&self, host: &Host<'_>, machine: &Machine) -> Result<()> {
         let mut told = Told {
             seen: Seen::look(host),
-            has_recalled: false,
-            record: None,
+            kept: None,
         };
         self.tell(&told);
         let Some(path) = host.record else {
             return Ok(());
         };
-        if !self.has_recalled {
-            told.record = recall(path)?;
-            told.has_recalled = true;
+        if self.is_blocked {
+            return Err(Errno::EBUSY);
+        }
+        if !self.has_looked {
+            wait_for(path)?;
+        }
+        let record = look(path)?;
+        if !self.knows(record.as_ref()) {
+            told.kept = Some(record.clone());
             self.tell(&told);
         }
         // As PID 1 will know it when it has read that.
@@ -180,19 +195,37 @@ impl Keeper {
             return Ok(());
         };
         let _ = trial.ask(version);
-        known.keep(path, trial.mark())
+        known.keep(path, record, trial.mark())
     }
 
-    fn keep(&self, path: &CStr, mark: &Mark) -> Result<()> {
-        // A person may have put another disk there.
-        look(path)?;
+    /// Writes a record in place of this one.
+    fn keep(&self, path: &CStr, there: Option<BootRecord>, mark: &Mark) -> Result<()> {
+        if !self.knows(there.as_ref()) {
+            // Of another disk that a person has put there, or another host-init's: the
+            // next start reads it.
+            return Err(Errno::EMEDIUMTYPE);
+        }
         let record = self.record(mark);
         store::write(path, slot_of(record.sequence), &record.to_bytes())
     }
 
+    /// Whether what is there was read before, or written by this life. That may be one
+    /// more than is known: when it was not answered for.
+    fn knows(&self, record: Option<&BootRecord>) -> bool {
+        match (self.known, record) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(known), Some(record)) => {
+                let is_same = record.life == known.life && record.sequence == known.sequence;
+                let next = known.sequence.saturating_add(1);
+                is_same || record.life == self.life && record.sequence == next
+            }
+        }
+    }
+
     fn record(&self, mark: &Mark) -> BootRecord {
         BootRecord {
-            sequence: self.sequence.saturating_add(1),
+            sequence: self.known.unwrap_or_default().sequence.saturating_add(1),
             life: self.life,
             mark: *mark,
             good: self.good_with(mark),
@@ -211,20 +244,23 @@ impl Keeper {
     }
 
     fn wrote(&mut self, outcome: Outcome) {
-        if outcome == Outcome::Good && !self.has_moved {
-            self.sequence = self.sequence.saturating_add(1);
+        if let (Outcome::Good, false, Some(known)) = (outcome, self.has_moved, &mut self.known) {
+            *known = Known {
+                sequence: known.sequence.saturating_add(1),
+                life: self.life,
+            };
         }
     }
 
     /// Takes note of what a child has told; what of it is news for the trial.
     fn learn(&mut self, told: Told) -> Option<Kept> {
         self.current = told.seen;
-        if self.has_moved {
-            return None;
-        }
-        self.has_recalled |= told.has_recalled;
-        let record = told.record?;
-        self.sequence = record.sequence;
+        let record = told.kept.filter(|_| !self.has_moved)?;
+        self.known = Some(record.as_ref().map_or_else(Known::default, |record| Known {
+            sequence: record.sequence,
+            life: record.life,
+        }));
+        let record = record?;
         self.good = self.good.take().or(record.good);
         self.last = self.last.or(record.last);
         Some(Kept {
@@ -251,29 +287,28 @@ impl Keeper {
 /// What a child has found for a start.
 struct Told {
     seen: Seen,
-    /// Whether what was kept could be read.
-    has_recalled: bool,
-    /// What was kept, if anything was.
-    record: Option<BootRecord>,
+    /// What was kept, if anything was; none when it could not be read, or is known.
+    kept: Option<Option<BootRecord>>,
 }
 
 impl Told {
     /// Bytes of the longest.
-    const BYTES: usize = 8 + 1 + 1 + name::BYTES + boot_record::LENGTH;
+    const BYTES: usize = 8 + 1 + name::BYTES + 1 + boot_record::LENGTH;
 
-    /// Spells it: the version, whether it has recalled, the name with its length, and
-    /// the record if there is one.
+    /// Spells it: the version, the name with its length, and what could be read: a byte,
+    /// and the record if there is one. What is told first is the start of what is told
+    /// later, so that it can be read at any moment.
     fn spell<'b>(&self, bytes: &'b mut [u8; Self::BYTES]) -> &'b [u8] {
         let name = self.seen.name.as_ref().map_or(&[][..], Name::as_bytes);
-        let lengths = [
-            u8::from(self.has_recalled),
-            u8::try_from(name.len()).unwrap_or(0),
-        ];
-        let record = self.record.as_ref().map(BootRecord::spell);
+        let length = [u8::try_from(name.len()).unwrap_or(0)];
+        let has_read: &[u8] = if self.kept.is_some() { &[1] } else { &[] };
+        let record = self.kept.as_ref().and_then(Option::as_ref);
+        let record = record.map(BootRecord::spell);
         let parts = [
             &self.seen.version.0.to_le_bytes()[..],
-            &lengths,
+            &length,
             name,
+            has_read,
             record.as_ref().map_or(&[], |record| record),
         ];
         let mut length = 0;
@@ -286,15 +321,16 @@ impl Told {
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let (version, bytes) = bytes.split_first_chunk()?;
-        let ([has_recalled, length], bytes) = bytes.split_first_chunk()?;
-        let (name, record) = bytes.split_at_checked(usize::from(*length))?;
+        let (length, bytes) = bytes.split_first()?;
+        let (name, rest) = bytes.split_at_checked(usize::from(*length))?;
         Some(Self {
             seen: Seen {
                 version: Version(u64::from_le_bytes(*version)),
                 name: Name::new(name),
             },
-            has_recalled: *has_recalled != 0,
-            record: BootRecord::read(record),
+            kept: rest
+                .split_first()
+                .map(|(_, record)| BootRecord::read(record)),
         })
     }
 }
@@ -311,28 +347,34 @@ impl Seen {
     /// By the link to it; without one, a program of another size or time is another
     /// version.
     fn look(host: &Host<'_>) -> Self {
-        let mut buffer = [0; limits::PATH_BYTES];
-        let name = host
-            .current
-            .and_then(|link| Name::new(versions::current(link, &mut buffer).ok()?));
-        let version = match (&name, host.command.first()) {
-            (Some(name), _) => name.version(),
-            (None, Some(program)) => Version(files::stamp(program).unwrap_or_default()),
-            (None, None) => Version::default(),
+        let Some(link) = host.current else {
+            let stamp = host.command.first().map(|program| files::stamp(program));
+            let version = match stamp {
+                Some(Ok(stamp)) => Version(stamp),
+                Some(Err(_)) | None => Version::UNKNOWN,
+            };
+            return Self {
+                version,
+                name: None,
+            };
         };
+        let mut buffer = [0; limits::PATH_BYTES];
+        let name = versions::current(link, &mut buffer)
+            .ok()
+            .and_then(Name::new);
+        let version = name.as_ref().map_or(Version::UNKNOWN, Name::version);
         Self { version, name }
     }
 }
 
-/// What was kept, if anything was. A device that is not there yet is waited for: that
-/// nothing was kept is something else.
-fn recall(path: &CStr) -> Result<Option<BootRecord>> {
-    if store::is_device(path) {
-        let mut directory = [0; limits::PATH_BYTES];
-        let directory = files::parent(path, &mut directory)?;
-        mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)?;
+/// Waits for a device that is not there yet: that nothing was kept is something else.
+fn wait_for(path: &CStr) -> Result<()> {
+    if !store::is_device(path) {
+        return Ok(());
     }
-    look(path)
+    let mut directory = [0; limits::PATH_BYTES];
+    let directory = files::parent(path, &mut directory)?;
+    mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)
 }
 
 /// What is in the slots, if anything is; what is somebody else's is refused

@@ -252,11 +252,11 @@ impl Log {
             ),
             Report::TooLong(Task::Attempt | Task::Remember) => say(
                 Level::Error,
-                &[Part::Text("record: took too long, given up")],
+                &[Part::Text("record: took too long, stopped")],
             ),
             Report::TooLong(Task::TakeBack) => say(
                 Level::Error,
-                &[Part::Text("host: took too long to take back, given up")],
+                &[Part::Text("host: took too long to take back, killed")],
             ),
             Report::Halted(halt) => say(
                 Level::Error,

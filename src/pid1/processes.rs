@@ -7,9 +7,9 @@ use crate::policy::event::{SERVICES, ServiceId, Task};
 use crate::sys::Fd;
 use crate::sys::spawn::Ticket;
 
-/// Places: each service's main process, one at work, one that was given up, one that
+/// Places: each service's main process, one at work, two that were given up, one that
 /// takes the last steps.
-pub const PLACES: usize = SERVICES.len() + 3;
+pub const PLACES: usize = SERVICES.len() + 4;
 
 /// A process that host-init started.
 pub struct Process {
@@ -26,13 +26,33 @@ pub struct Process {
 pub enum Part {
     /// The main process of a service.
     Main(ServiceId, Ticket),
-    /// Work of the boot.
+    /// Work.
     Task(Task),
     /// Nothing any more: it was killed at what must not be begun again before it is
     /// gone.
-    Abandoned,
+    Abandoned(Place),
     /// The last steps.
     Leaver,
+}
+
+/// What must survive a power cut, and be changed by one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The record.
+    Record,
+    /// The version that is current.
+    Version,
+}
+
+impl Place {
+    /// What this work changes.
+    pub const fn of(task: Task) -> Option<Self> {
+        match task {
+            Task::Attempt | Task::Remember => Some(Self::Record),
+            Task::TakeBack => Some(Self::Version),
+            Task::Mount(_) | Task::Directories => None,
+        }
+    }
 }
 
 /// The table.
@@ -85,26 +105,38 @@ impl Processes {
             .find(|process| matches!(process.part, Part::Main(of, _) if of == id))
     }
 
-    /// Gives up every process that is there for `part`: each is handed to `each`,
-    /// and leaves its place, though it may hang in the kernel for ever. Whenever
-    /// it ends, it is an orphan. One that keeps something stays as
-    /// [`Part::Abandoned`] until then; of those there is only one.
-    pub fn abandon(&mut self, part: Part, each: impl Fn(&Process)) {
-        for place in &mut self.places {
-            let Some(process) = place.as_mut().filter(|process| process.part == part) else {
-                continue;
-            };
-            each(process);
-            match part {
-                Part::Task(task) if task.is_keeping() => process.part = Part::Abandoned,
-                Part::Task(_) | Part::Main(..) | Part::Abandoned | Part::Leaver => *place = None,
-            }
-        }
+    /// Every process that is there for `part`.
+    pub fn for_part(&self, part: Part) -> impl Iterator<Item = &Process> {
+        self.iter().filter(move |process| process.part == part)
     }
 
-    /// Whether one that keeps something was given up, and is not gone.
-    pub fn has_abandoned(&self) -> bool {
-        self.iter().any(|process| process.part == Part::Abandoned)
+    /// Gives up every process that is there for `part`, which leaves its place, though
+    /// it may hang in the kernel for ever; whether there was one. Whenever it ends, it is
+    /// an orphan. Of those that may still change a place, one stays as
+    /// [`Part::Abandoned`] until then: another was not let near it.
+    pub fn abandon(&mut self, part: Part) -> bool {
+        let place = match part {
+            Part::Task(task) => Place::of(task).filter(|place| !self.has_abandoned(*place)),
+            Part::Main(..) | Part::Abandoned(_) | Part::Leaver => None,
+        };
+        let mut was_there = false;
+        for slot in &mut self.places {
+            let Some(process) = slot.as_mut().filter(|process| process.part == part) else {
+                continue;
+            };
+            was_there = true;
+            match place {
+                Some(place) => process.part = Part::Abandoned(place),
+                None => *slot = None,
+            }
+        }
+        was_there
+    }
+
+    /// Whether one that may still change this place was given up, and is not gone.
+    pub fn has_abandoned(&self, place: Place) -> bool {
+        self.iter()
+            .any(|process| process.part == Part::Abandoned(place))
     }
 
     fn iter(&self) -> impl Iterator<Item = &Process> {

@@ -73,8 +73,11 @@ pub enum Action {
     Record(ServiceId, Exit, Cause),
     /// Do this in a child; answered by [`Event::Done`].
     Do(Task),
-    /// Kill the child that does this; nothing answers any more. What is kept is not
-    /// touched again before that child is gone.
+    /// Kill the child that does this; it answers when it has ended.
+    Interrupt(Task),
+    /// Kill the child that does this, and wait for it no more. Work that keeps
+    /// something is answered at once, as failed, and what is kept is not touched again
+    /// before that child is gone; of other work nothing is heard any more.
     Abandon(Task),
     /// Take the last steps from this one on, in a child.
     Leave(Ending, ending::Step),
@@ -137,9 +140,8 @@ impl Task {
 /// What is found for a start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Found {
-    /// The version that would be started; none when that could not be seen, and it is
-    /// taken for the one before.
-    pub version: Option<Version>,
+    /// The version that would be started.
+    pub version: Version,
     /// What was kept of the trial, when it could be read for the first time.
     pub kept: Option<Kept>,
 }

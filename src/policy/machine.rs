@@ -12,6 +12,7 @@
 //! An ending can be asked for at any moment, and nothing is started after it.
 
 mod boot;
+mod clerk;
 mod stop;
 mod trial;
 
@@ -27,6 +28,7 @@ use crate::base::time::Instant;
 use crate::policy::backoff::Backoff;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Actions, Event, Outcome, Report, ServiceId, Task};
+use crate::policy::machine::clerk::Clerk;
 use crate::policy::notice::Notice;
 use crate::policy::request::{self, Haste, Presses, Request};
 use crate::policy::service::{Restart, Rules, Saved, Service, State};
@@ -147,11 +149,12 @@ pub struct Machine {
     trial: Option<Trial>,
     /// The mark that is known to be kept.
     kept: Option<Mark>,
+    /// The mark that could not be kept when that was tried last.
+    tried: Option<Mark>,
     /// Whether it was said that nothing can be kept.
     is_forgetful: bool,
-    /// The child that keeps the mark or takes a version back, and when it is given
-    /// up.
-    clerk: Option<(Task, Instant)>,
+    /// The child that keeps the mark or takes a version back.
+    clerk: Option<Clerk>,
     /// When the host that runs is healthy.
     healthy_at: Option<Instant>,
 }
@@ -168,6 +171,7 @@ impl Machine {
             code: 0,
             trial: None,
             kept: None,
+            tried: None,
             is_forgetful: false,
             clerk: None,
             healthy_at: None,
@@ -217,7 +221,7 @@ impl Machine {
             Stage::Hopeless { until } | Stage::Halted { until, .. } => until,
             Stage::Booting | Stage::Running | Stage::Rescue { .. } | Stage::Stopping { .. } => None,
         };
-        let clerk = self.clerk.map(|(_, until)| until);
+        let clerk = self.clerk.and_then(|clerk| clerk.until());
         let services = [self.host.deadline(), self.rescue.deadline()];
         [stage, clerk, self.healthy_at]
             .into_iter()
@@ -260,12 +264,13 @@ impl Machine {
     }
 
     fn notified(&mut self, now: Instant, notice: Notice, actions: &mut Actions) {
+        let before = self.host.state();
         let was_ready = self.host.ready_since().is_some();
         self.host.notified(now, notice, actions);
         if !was_ready {
             self.await_health();
         }
-        self.note_failing();
+        self.note_failing(before);
     }
 
     /// Keeps the exit code that a container ends with: a host that had to be
@@ -388,8 +393,9 @@ impl Machine {
     }
 
     fn tick(&mut self, now: Instant, actions: &mut Actions) {
+        let before = self.host.state();
         self.host.tick(now, actions);
-        self.note_failing();
+        self.note_failing(before);
         self.rescue.tick(now, actions);
         self.tick_trial(now, actions);
         match self.stage {

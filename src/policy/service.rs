@@ -382,11 +382,10 @@ impl Service {
     pub fn retire(&mut self) {
         self.rules.restart = Restart::Never;
         match &mut self.state {
-            State::Waiting { .. } => self.state = State::Down,
+            State::Waiting { .. } | State::Asking => self.state = State::Down,
             State::Sweeping { next, .. } => *next = Next::Stay,
             // What runs is not started again by its rules; the others stay down.
             State::Down
-            | State::Asking
             | State::Up { .. }
             | State::Failing { .. }
             | State::Stopping { .. }

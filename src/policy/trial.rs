@@ -15,6 +15,11 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Version(pub u64);
 
+impl Version {
+    /// A version that could not be seen: it is taken for the one before.
+    pub const UNKNOWN: Self = Self(0);
+}
+
 /// What is kept over power cuts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
@@ -221,16 +226,23 @@ impl Trial {
         trial
     }
 
-    /// A trial of which nothing could be read when it began, and now can: it goes on
-    /// with both.
-    pub fn with(mut self, kept: Mark) -> Self {
+    /// A trial of which something is read that was not known when it began: it goes on
+    /// with both. What it has kept itself is of its own failures.
+    pub fn with(mut self, kept: Kept) -> Self {
+        let Kept { mark: kept, is_own } = kept;
         let own = self.mark;
         self.mark.good = kept.good.iter().chain(own.good.iter()).collect();
         self.mark.condemned = kept.condemned.iter().chain(own.condemned.iter()).collect();
+        if is_own {
+            return self;
+        }
         self.mark.going = own.going.or(kept.going);
         self.mark.halted = own.halted.or(kept.halted);
         self.mark.reboots = own.reboots.max(kept.reboots);
-        if own.version == kept.version {
+        if own.version == Version::UNKNOWN {
+            self.mark.version = kept.version;
+        }
+        if self.mark.version == kept.version {
             let before = kept.failures.saturating_add(u32::from(kept.is_attempting));
             self.mark.failures = own.failures.saturating_add(before);
         }
@@ -252,6 +264,7 @@ impl Trial {
         if let Some(halt) = self.mark.halted {
             return Verdict::Halt(halt);
         }
+        let version = self.see(version);
         if let Some(going) = self.mark.going.take() {
             // The power went while it was taken back.
             match self.rules.way_back {
@@ -265,12 +278,6 @@ impl Trial {
                     self.condemn(going);
                 }
             }
-        }
-        if version != self.mark.version {
-            // Somebody has put another version there.
-            self.mark.version = version;
-            self.mark.failures = 0;
-            self.clean = 0;
         }
         if self.mark.failures < self.rules.limit {
             self.mark.is_attempting = true;
@@ -289,6 +296,22 @@ impl Trial {
                 Verdict::TakeBack
             }
         }
+    }
+
+    /// Sees which version is there; which it is taken for.
+    fn see(&mut self, version: Version) -> Version {
+        let before = self.mark.version;
+        if version == Version::UNKNOWN || version == before {
+            return before;
+        }
+        self.mark.version = version;
+        // What was counted of one that could not be seen was this one's.
+        if before != Version::UNKNOWN {
+            // Somebody has put another version there.
+            self.mark.failures = 0;
+            self.clean = 0;
+        }
+        version
     }
 
     /// The version was taken back, or that failed.
@@ -331,13 +354,17 @@ impl Trial {
         self.mark.is_attempting = false;
     }
 
-    /// The version that runs is healthy.
+    /// The version that runs is healthy: if the power goes now, that says nothing of
+    /// it.
     pub fn healthy(&mut self) {
         let version = self.mark.version;
         self.clean = 0;
+        self.mark.is_attempting = false;
         self.mark.failures = 0;
         self.mark.reboots = 0;
-        self.mark.good.remember(version);
+        if version != Version::UNKNOWN {
+            self.mark.good.remember(version);
+        }
     }
 
     /// A person says that it is to be tried as if nothing had been.

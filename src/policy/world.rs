@@ -19,7 +19,7 @@ use crate::base::exit::Exit;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::policy::ending::{Ending, Step};
-use crate::policy::event::{Action, Actions, Event, Outcome, SERVICES, ServiceId, Task};
+use crate::policy::event::{Action, Actions, Event, Found, Outcome, SERVICES, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::notice::Notice;
 use crate::policy::settings::Settings;
@@ -43,7 +43,10 @@ struct World {
     services: [Slot; SERVICES.len()],
     job: Option<(u32, Task)>,
     /// What is on the disk of the host's trial.
-    kept: Option<Mark>,
+    disk: Option<Mark>,
+    /// What the job writes there, and what it has found.
+    writes: Option<Mark>,
+    found: Found,
     /// The host's version that is there.
     version: Version,
     leaver: Option<(u32, Ending)>,
@@ -110,7 +113,9 @@ impl World {
             due: Vec::new(),
             services: Default::default(),
             job: None,
-            kept: None,
+            disk: None,
+            writes: None,
+            found: Found::default(),
             version: Version(1),
             leaver: None,
             board: Step::Kill,
@@ -212,7 +217,7 @@ impl World {
                 events.extend(self.do_all(action));
             }
         }
-        self.laws.check(&self.machine, &self.services);
+        self.laws.check(&self.machine, &self.services, self.disk);
     }
 
     /// Does actions up to the first that has an echo.
@@ -220,7 +225,7 @@ impl World {
         let mut next = Some(first);
         while let Some(action) = next {
             self.laws
-                .sees(self.now, action, &self.machine, &self.services);
+                .sees(self.now, action, &self.machine, &self.services, self.disk);
             let echo = self.perform(action);
             if echo.is_some() || self.over.is_some() {
                 return echo;
@@ -263,10 +268,11 @@ impl World {
                 None
             }
             Action::Do(task) => self.work(task),
-            Action::Abandon(_) => {
-                self.job = None;
+            Action::Interrupt(task) => {
+                self.interrupt(task);
                 None
             }
+            Action::Abandon(task) => self.abandon(task),
             Action::Leave(ending, step) => self.leave(ending, step),
             Action::Look => Some(Event::LeavingAt(self.board)),
             Action::Exit(ending, _) => {

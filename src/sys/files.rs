@@ -245,7 +245,8 @@ pub fn read_link<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
 ///
 /// # Errors
 ///
-/// The kernel's reasons; the link is then as before.
+/// The kernel's reasons. The link is then as before, unless nothing but making it
+/// durable has failed.
 pub fn replace_link(path: &CStr, target: &CStr) -> Result<()> {
     let mut place = [0; crate::base::limits::PATH_BYTES];
     let directory = open_directory(parent(path, &mut place)?)?;

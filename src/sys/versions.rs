@@ -1,6 +1,7 @@
 //! A link to the current version, beside which the others are.
 
 use core::ffi::CStr;
+use core::ops::Range;
 
 use super::{Result, files};
 use crate::base::errno::Errno;
@@ -13,10 +14,8 @@ use crate::base::limits::PATH_BYTES;
 /// The kernel's reasons: `ENOENT` for no link, `EINVAL` for what is none.
 pub fn current<'b>(link: &CStr, buffer: &'b mut [u8; PATH_BYTES]) -> Result<&'b [u8]> {
     let target = files::read_link(link, buffer)?;
-    Ok(target
-        .rsplit(|byte| *byte == b'/')
-        .next()
-        .unwrap_or_default())
+    let name = name(target);
+    Ok(target.get(name).unwrap_or_default())
 }
 
 /// Makes the link lead to the version of this name beside the one that it leads to now,
@@ -24,12 +23,10 @@ pub fn current<'b>(link: &CStr, buffer: &'b mut [u8; PATH_BYTES]) -> Result<&'b 
 ///
 /// # Errors
 ///
-/// The kernel's reasons; the link is then as before.
+/// As of [`files::replace_link`].
 pub fn switch(link: &CStr, name: &[u8]) -> Result<()> {
     let mut buffer = [0; PATH_BYTES];
-    let target = files::read_link(link, &mut buffer)?;
-    let start = target.iter().rposition(|byte| *byte == b'/');
-    let start = start.map_or(0, |at| at + 1);
+    let start = self::name(files::read_link(link, &mut buffer)?).start;
     let place = buffer.get_mut(start..).unwrap_or_default();
     // A null byte is behind the name.
     if place.len() <= name.len() {
@@ -41,4 +38,13 @@ pub fn switch(link: &CStr, name: &[u8]) -> Result<()> {
     }
     let target = CStr::from_bytes_until_nul(&buffer).map_err(|_| Errno::ENAMETOOLONG)?;
     files::replace_link(link, target)
+}
+
+/// Where the last word of a path is; slashes behind it mean nothing.
+fn name(path: &[u8]) -> Range<usize> {
+    let is_slash = |byte: &u8| *byte == b'/';
+    let end = path.iter().rposition(|byte| !is_slash(byte));
+    let end = end.map_or(0, |at| at + 1);
+    let start = path.iter().take(end).rposition(is_slash);
+    start.map_or(0, |at| at + 1)..end
 }

@@ -246,7 +246,7 @@ fn what_is_no_record_is_never_written_over() {
     );
 
     // Nor when it comes to be there later.
-    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("50ms", "1h"));
+    let mut room = Room::with_host(&["quick", "2"], &TRIAL.replace("1s", "1h"));
     let mut init = Start::new(&room).spawn();
     assert_eq!(room.told.next(), "done");
     room.write("tmp/record", text);
@@ -429,7 +429,7 @@ fn a_command_that_hangs_is_killed_and_one_that_is_not_there_is_told() {
     for (command, said) in [
         (
             "[\"/host\", \"stubborn\"]",
-            "host: took too long to take back, given up",
+            "host: took too long to take back, killed",
         ),
         ("[\"/nothing\"]", "host: could not be taken back: exit 2"),
     ] {

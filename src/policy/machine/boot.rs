@@ -140,7 +140,7 @@ impl Machine {
 
     pub(super) fn reloaded(&mut self, now: Instant, settings: Settings, actions: &mut Actions) {
         self.settings = settings;
-        self.reload_trial();
+        self.reload_trial(now);
         match settings.host {
             Some(rules) => self.host.set_rules(rules),
             None => self.host.retire(),

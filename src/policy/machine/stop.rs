@@ -21,8 +21,10 @@ impl Machine {
                 match haste {
                     // A mount that is killed half-way leaves its disk as if the power
                     // had gone.
-                    Haste::Orderly => self.clerk = Some((task, now.after(FINISHING))),
-                    Haste::AtOnce => actions.push(Action::Abandon(task)),
+                    Haste::Orderly if self.clerk.is_none() => {
+                        self.await_clerk(task, now.after(FINISHING));
+                    }
+                    Haste::Orderly | Haste::AtOnce => actions.push(Action::Abandon(task)),
                 }
                 self.begin_stop(now, aim, haste, actions);
             }
@@ -70,7 +72,7 @@ impl Machine {
     ) {
         announce(aim, actions);
         self.stage = Stage::Stopping { aim, asked: 1 };
-        self.stop_trial(now);
+        self.stop_trial(now, haste);
         self.host.stop(now, haste, actions);
         self.rescue.stop(now, haste, actions);
         self.settle(now, actions);

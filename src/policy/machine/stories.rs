@@ -21,8 +21,8 @@ use crate::policy::samples::{
 use crate::policy::settings::{Facts, Hopeless, Shell};
 
 use Action::{
-    Abandon, Do, Exit as ExitWith, Kill, Leave, Look, Record, Report as Say, Signal as Send, Start,
-    Sweep as Clear,
+    Abandon, Do, Exit as ExitWith, Interrupt, Kill, Leave, Look, Record, Report as Say,
+    Signal as Send, Start, Sweep as Clear,
 };
 use Event::{Done, Emptied, Exited, LeaverEnded, LeavingAt, Reloaded, Signaled, Tick};
 use ServiceId::{Host, Rescue};

@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use crate::base::errno::Errno;
 use crate::base::exit::Exit;
 use crate::base::time::Instant;
 use crate::policy::ending::Ending;
@@ -16,9 +15,6 @@ use crate::policy::trial::{Halt, Kept, Mark, OnHalt, Trial, Verdict};
 /// How long a start that was asked for waits for the answer: the time for a slow disk
 /// to appear, and to write a few blocks.
 const ASKED: Duration = Duration::from_secs(10);
-
-/// How long the mark may take to be written when nothing waits for it but an ending.
-const KEEPING: Duration = Duration::from_secs(5);
 
 /// How long a person has to look before the machine restarts or powers off for a host
 /// that is halted.
@@ -39,9 +35,8 @@ impl Machine {
         let rules = self.settings.trial?.rules;
         Some(match (self.trial, kept) {
             (Some(trial), None) => trial,
-            (Some(trial), Some(kept)) => trial.with(kept.mark),
-            (None, Some(kept)) => Trial::new(rules, kept),
-            (None, None) => Trial::new(rules, Kept::default()),
+            (Some(trial), Some(kept)) => trial.with(kept),
+            (None, kept) => Trial::new(rules, kept.unwrap_or_default()),
         })
     }
 
@@ -70,32 +65,29 @@ impl Machine {
         outcome: Outcome,
         actions: &mut Actions,
     ) {
-        self.clerk = None;
-        self.trial = self.trial_with(found.kept);
-        if self.host.state() != State::Asking {
-            // It was told to stop in between. What is kept says that it was started.
-            self.kept = None;
-            self.settle(now, actions);
+        let Some(clerk) = self.dismiss(Task::Attempt) else {
             return;
-        }
+        };
+        self.trial = self.trial_with(found.kept);
+        let is_asking = self.host.state() == State::Asking;
         let (Some(trial), Some(probation)) = (&mut self.trial, self.settings.trial) else {
             // A reload took the trial away in between.
             self.host.grant(now, actions);
+            self.settle(now, actions);
             return;
         };
-        let version = found.version.unwrap_or(trial.mark().version);
-        let verdict = trial.ask(version);
-        let mark = *trial.mark();
-        match outcome {
-            Outcome::Good => {
-                self.kept = Some(mark);
-                self.is_forgetful = false;
+        if !is_asking || clerk.is_stale() {
+            // What is kept is the answer to another question.
+            self.kept = None;
+            self.settle(now, actions);
+            if !is_asking && self.stage == Stage::Running {
+                self.keep(now, actions);
             }
-            Outcome::Bad(errno) => {
-                self.kept = None;
-                self.forgets(errno, actions);
-            }
+            return;
         }
+        let verdict = trial.ask(found.version);
+        let mark = *trial.mark();
+        self.wrote(Some(mark), clerk.outcome(outcome), actions);
         match verdict {
             Verdict::Start => {
                 self.host.grant(now, actions);
@@ -120,8 +112,12 @@ impl Machine {
         };
         match self.host.state() {
             State::Up { since, .. } if exit.is_clean() => trial.ended(now.since(since) < SOON),
-            State::Up { .. } | State::Failing { .. } => trial.failed(),
-            State::Stopping { .. } | State::Killed { .. } | State::Stuck => trial.stopped(),
+            State::Up { .. } => trial.failed(),
+            // That it fails was counted when it began to.
+            State::Failing { .. }
+            | State::Stopping { .. }
+            | State::Killed { .. }
+            | State::Stuck => trial.stopped(),
             // There is nothing that could have ended.
             State::Down | State::Asking | State::Sweeping { .. } | State::Waiting { .. } => {}
         }
@@ -136,63 +132,20 @@ impl Machine {
         }
     }
 
-    /// A host that fails is not healthy for the time that it takes to end.
-    pub(super) fn note_failing(&mut self) {
-        if let State::Failing { .. } = self.host.state() {
+    /// A host that does not do what it must has failed, whatever ends it then: it is
+    /// not healthy for the time that this takes.
+    pub(super) fn note_failing(&mut self, before: State) {
+        let was_failing = matches!(before, State::Failing { .. });
+        if !was_failing && matches!(self.host.state(), State::Failing { .. }) {
             self.healthy_at = None;
-        }
-    }
-
-    /// Takes note of the work that a clerk has done; whether it was a clerk's.
-    pub(super) fn clerk_done(
-        &mut self,
-        now: Instant,
-        task: Task,
-        outcome: Outcome,
-        actions: &mut Actions,
-    ) -> bool {
-        if self.clerk.is_none_or(|(awaited, _)| awaited != task) {
-            return false;
-        }
-        self.clerk = None;
-        match task {
-            Task::TakeBack => {
-                // The host has asked, and is to ask again.
-                if let Some(trial) = &mut self.trial {
-                    trial.taken_back(outcome == Outcome::Good);
-                }
+            if let Some(trial) = &mut self.trial {
+                trial.failed();
             }
-            Task::Remember => match (outcome, &self.trial) {
-                (Outcome::Good, Some(trial)) => {
-                    self.kept = Some(*trial.mark());
-                    self.is_forgetful = false;
-                }
-                (Outcome::Good, None) => {}
-                (Outcome::Bad(errno), _) => {
-                    // It is not tried again before there is something else to keep.
-                    self.kept = self.trial.map(|trial| *trial.mark());
-                    self.forgets(errno, actions);
-                }
-            },
-            Task::Mount(_) | Task::Directories | Task::Attempt => {}
         }
-        self.settle(now, actions);
-        true
     }
 
     pub(super) fn tick_trial(&mut self, now: Instant, actions: &mut Actions) {
-        if let Some((task, until)) = self.clerk
-            && until <= now
-        {
-            actions.push(Action::Abandon(task));
-            actions.push(Action::Report(Report::TooLong(task)));
-            let outcome = Outcome::Bad(Errno::ETIMEDOUT);
-            if task == Task::Attempt {
-                self.attempted(now, Found::default(), outcome, actions);
-            } else {
-                self.clerk_done(now, task, outcome, actions);
-            }
-        }
+        self.tick_clerk(now, actions);
         if self.healthy_at.is_some_and(|at| at <= now) {
             self.healthy_at = None;
             if let Some(trial) = &mut self.trial {
@@ -221,15 +174,18 @@ impl Machine {
     /// round.
     pub(super) fn clear(&mut self, now: Instant, actions: &mut Actions) {
         let is_halted = matches!(self.stage, Stage::Halted { .. });
+        let is_leaving = matches!(self.stage, Stage::Leaving { .. });
         match &mut self.trial {
-            Some(trial) => trial.clear(),
+            Some(trial) if !is_leaving => trial.clear(),
             // A reload took away what it was halted by.
             None if is_halted => {}
-            None => {
+            // What is forgotten now would be known again after the ending.
+            Some(_) | None => {
                 actions.push(Action::Report(Report::Refused(Request::Clear)));
                 return;
             }
         }
+        self.ask_anew();
         actions.push(Action::Report(Report::Cleared));
         if is_halted {
             self.run(now, actions);
@@ -245,6 +201,7 @@ impl Machine {
     pub(super) fn restart(&mut self, now: Instant, actions: &mut Actions) {
         match self.stage {
             Stage::Running if self.settings.host.is_some() => {
+                self.ask_anew();
                 self.host.stop(now, Haste::Orderly, actions);
                 self.settle(now, actions);
             }
@@ -276,36 +233,28 @@ impl Machine {
         }
     }
 
-    /// Whether the mark is kept, or as good as: an ending does not wait for ever.
-    pub(super) fn is_kept(&mut self, now: Instant, actions: &mut Actions) -> bool {
-        self.keep(now, actions);
-        self.clerk.is_none()
-    }
-
-    /// Everything stops: an ending does not wait long for what is under way, and a
-    /// host that is told to end is not healthy for it.
-    pub(super) fn stop_trial(&mut self, now: Instant) {
+    /// Everything stops: a host that is told to end is not healthy for it.
+    pub(super) fn stop_trial(&mut self, now: Instant, haste: Haste) {
         self.healthy_at = None;
-        self.hurry_clerk(now.after(KEEPING));
-    }
-
-    /// What is under way is given up by then.
-    pub(super) fn hurry_clerk(&mut self, by: Instant) {
-        if let Some((_, until)) = &mut self.clerk {
-            *until = (*until).min(by);
-        }
+        self.stop_clerk(now, haste);
     }
 
     /// The rules may be others.
-    pub(super) fn reload_trial(&mut self) {
+    pub(super) fn reload_trial(&mut self, now: Instant) {
+        self.ask_anew();
         match (&mut self.trial, self.settings.trial) {
             (Some(trial), Some(probation)) => trial.set_rules(probation.rules),
             (Some(_), None) => {
                 self.trial = None;
+                self.kept = None;
                 self.healthy_at = None;
             }
             // It begins with the next start, by which what was kept is known.
             (None, Some(_) | None) => {}
+        }
+        if let Stage::Halted { halt, .. } = self.stage {
+            let until = self.halted_until(now);
+            self.stage = Stage::Halted { halt, until };
         }
     }
 
@@ -322,7 +271,15 @@ impl Machine {
     }
 
     fn halt(&mut self, now: Instant, halt: Halt, actions: &mut Actions) {
-        let until = match (self.on_halt(), self.settings.facts.role) {
+        let until = self.halted_until(now);
+        self.stage = Stage::Halted { halt, until };
+        actions.push(Action::Report(Report::Halted(halt)));
+        self.settle(now, actions);
+    }
+
+    /// When the machine ends because the host is halted, if it does.
+    fn halted_until(&self, now: Instant) -> Option<Instant> {
+        match (self.on_halt(), self.settings.facts.role) {
             (OnHalt::Reboot, _) if self.trial.is_some_and(|trial| trial.restarts()) => {
                 Some(now.after(LOOKING))
             }
@@ -330,29 +287,6 @@ impl Machine {
             (OnHalt::PowerOff | OnHalt::Exit, Role::Container) => Some(now),
             (OnHalt::PowerOff | OnHalt::Exit, Role::Machine) => Some(now.after(LOOKING)),
             (OnHalt::Reboot | OnHalt::Stay | OnHalt::Shell, _) => None,
-        };
-        self.stage = Stage::Halted { halt, until };
-        actions.push(Action::Report(Report::Halted(halt)));
-        self.settle(now, actions);
-    }
-
-    /// Has the mark kept, when it is not, and nobody is at it.
-    fn keep(&mut self, now: Instant, actions: &mut Actions) {
-        let mark = self.trial.map(|trial| *trial.mark());
-        if self.clerk.is_none() && mark.is_some() && mark != self.kept {
-            self.employ(now, Task::Remember, KEEPING, actions);
-        }
-    }
-
-    fn employ(&mut self, now: Instant, task: Task, bound: Duration, actions: &mut Actions) {
-        self.clerk = Some((task, now.after(bound)));
-        actions.push(Action::Do(task));
-    }
-
-    /// Says once that nothing can be kept.
-    fn forgets(&mut self, errno: Errno, actions: &mut Actions) {
-        if !core::mem::replace(&mut self.is_forgetful, true) {
-            actions.push(Action::Report(Report::Forgetful(errno)));
         }
     }
 }

@@ -1,10 +1,13 @@
-//! Every life that a trial may have, within small bounds, and the seed's own table.
+//! Every life that a trial may have, within small bounds.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::*;
 
 const LIMIT: u32 = 2;
+
+/// Versions there are; the first is none.
+const VERSIONS: usize = 4;
 
 /// A machine with a host, as the world sees it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -18,9 +21,9 @@ struct World {
     /// What happens now.
     doing: Doing,
     /// How often each version was taken back without a person.
-    taken_back: [u8; 3],
+    taken_back: [u8; VERSIONS],
     /// Which versions were ever healthy.
-    was_healthy: [bool; 3],
+    was_healthy: [bool; VERSIONS],
     /// Starts since the last health that ended badly: by themselves or with the
     /// power.
     bad: u8,
@@ -96,10 +99,10 @@ impl World {
         Self {
             disk: key(&Mark::default()),
             trial: None,
-            current: 0,
+            current: 1,
             doing: Doing::Off,
-            taken_back: [0; 3],
-            was_healthy: [false; 3],
+            taken_back: [0; VERSIONS],
+            was_healthy: [false; VERSIONS],
             bad: 0,
             changes: 0,
         }
@@ -160,7 +163,7 @@ impl World {
         // Somebody is there to change it only when something runs. Who changes it back
         // in the moment between a take-back and the power cut is not told from nobody.
         if self.changes < 2 && matches!(self.doing, Doing::Up | Doing::Halted) {
-            for other in 0..3 {
+            for other in 1..4 {
                 add(&|world| {
                     world.current = other;
                     world.changes += 1;
@@ -208,7 +211,7 @@ impl World {
                         if is_done {
                             world.current = match (rules.way_back, trial.mark().good.last()) {
                                 (WayBack::Link, Some(good)) => good.0,
-                                _ => 2,
+                                _ => 3,
                             };
                         }
                         trial.taken_back(is_done);
@@ -222,7 +225,7 @@ impl World {
                     let trial = world.trial(rules);
                     let going = trial.mark().going.unwrap();
                     world.taken_back[usize::try_from(going.0).unwrap()] += 1;
-                    world.current = trial.mark().good.last().map_or(2, |good| good.0);
+                    world.current = trial.mark().good.last().map_or(3, |good| good.0);
                     world.doing = Doing::Off;
                     world.trial = None;
                 });
@@ -275,12 +278,10 @@ fn every_life_of_a_trial_keeps_its_promises() {
                 on_halt,
             };
             let number = explore(rules, &mut |before, after| {
-                // At most once without a person, but for a link: that may be made
-                // once more when the power went before it was.
-                for version in 0..3 {
-                    let times = after.taken_back[version];
-                    assert!(times <= 1, "{rules:?}: {before:?} -> {after:?}");
-                }
+                // At most once without a person: a link that was not made is made, which
+                // is no second time.
+                let is_once = after.taken_back.iter().all(|times| *times <= 1);
+                assert!(is_once, "{rules:?}: {before:?} -> {after:?}");
                 if before.doing != Doing::TakingBack && after.doing == Doing::TakingBack {
                     let version = usize::try_from(after.current).unwrap();
                     assert!(!after.was_healthy[version], "a good one: {before:?}");
@@ -315,7 +316,10 @@ fn a_trial_that_began_without_what_was_kept_goes_on_with_both() {
         ..Mark::default()
     };
 
-    let joined = trial.with(kept);
+    let joined = trial.with(Kept {
+        mark: kept,
+        is_own: false,
+    });
 
     let mark = joined.mark();
     assert_eq!(mark.failures, 3);
@@ -328,5 +332,76 @@ fn a_trial_that_began_without_what_was_kept_goes_on_with_both() {
         version: Version(4),
         ..kept
     };
+    let other = Kept {
+        mark: other,
+        is_own: false,
+    };
     assert_eq!(trial.with(other).mark().failures, 1);
+}
+
+const RULES: Rules = Rules {
+    limit: 3,
+    way_back: WayBack::Link,
+    on_halt: OnHalt::Stay,
+};
+
+#[test]
+fn what_a_trial_has_kept_itself_is_not_counted_twice() {
+    let mut trial = Trial::new(RULES, Kept::default());
+    trial.ask(Version(1));
+    trial.failed();
+    let kept = Kept {
+        mark: *trial.mark(),
+        is_own: true,
+    };
+
+    assert_eq!(trial.with(kept).mark().failures, 1);
+}
+
+#[test]
+fn a_version_that_could_not_be_seen_is_the_one_that_is_seen_later() {
+    // At a boot nothing could be read, and it failed.
+    let mut trial = Trial::new(RULES, Kept::default());
+    assert_eq!(trial.ask(Version::UNKNOWN), Verdict::Start);
+    trial.failed();
+    let kept = Kept {
+        mark: Mark {
+            version: Version(2),
+            failures: 2,
+            good: [Version(1)].into_iter().collect(),
+            ..Mark::default()
+        },
+        is_own: false,
+    };
+
+    let mut trial = trial.with(kept);
+
+    assert_eq!(trial.mark().failures, 3);
+    assert_eq!(trial.ask(Version::UNKNOWN), Verdict::TakeBack);
+    assert_eq!(trial.mark().going, Some(Version(2)));
+}
+
+#[test]
+fn what_could_not_be_seen_is_never_good() {
+    let mut trial = Trial::new(RULES, Kept::default());
+    trial.ask(Version::UNKNOWN);
+    trial.failed();
+
+    trial.healthy();
+
+    assert_eq!(trial.mark().good.last(), None);
+    assert_eq!(trial.mark().failures, 0);
+}
+
+#[test]
+fn a_power_cut_says_nothing_of_a_host_that_was_healthy() {
+    let mut trial = Trial::new(RULES, Kept::default());
+    trial.ask(Version(1));
+    trial.healthy();
+
+    let kept = Kept {
+        mark: *trial.mark(),
+        is_own: false,
+    };
+    assert_eq!(Trial::new(RULES, kept).mark().failures, 0);
 }

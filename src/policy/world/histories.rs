@@ -10,7 +10,8 @@ use crate::policy::backoff::Backoff;
 use crate::policy::config::{Asked, Signals};
 use crate::policy::samples::{BARE, CONTAINER, MACHINE, MOUNTING, RULES, TRIED, WATCHED, realtime};
 use crate::policy::service::Rules;
-use crate::policy::settings::{Facts, Hopeless, Settings, Shell};
+use crate::policy::settings::{Facts, Hopeless, Probation, Settings, Shell};
+use crate::policy::trial::{self, OnHalt, WayBack};
 use crate::policy::world::chance::Chance;
 use crate::policy::world::{Due, World};
 
@@ -51,6 +52,19 @@ fn askings() -> Vec<Due> {
     askings
 }
 
+/// A host on trial under other rules.
+fn tried(way_back: WayBack, on_halt: OnHalt) -> Settings {
+    let trial = TRIED.trial.map(|probation| Probation {
+        rules: trial::Rules {
+            way_back,
+            on_halt,
+            ..probation.rules
+        },
+        ..probation
+    });
+    Settings { trial, ..TRIED }
+}
+
 /// Machines and containers, with and without what they could have.
 fn settings() -> Vec<Settings> {
     let shell = |shell, hopeless| Settings {
@@ -72,6 +86,9 @@ fn settings() -> Vec<Settings> {
         CONTAINER,
         MOUNTING,
         TRIED,
+        tried(WayBack::Command, OnHalt::Reboot),
+        tried(WayBack::None, OnHalt::Shell),
+        tried(WayBack::Link, OnHalt::PowerOff),
         WATCHED,
         Settings {
             host: WATCHED.host,
@@ -109,7 +126,7 @@ fn configs(settings: &Settings) -> Vec<Settings> {
         },
         ..*settings
     };
-    vec![
+    let configs = [
         *settings,
         with(Some(rules(0, 0)), 0, 0, Asked::Ignore),
         with(Some(rules(30, 5_000)), 3, 0b111, Asked::PowerOff),
@@ -124,10 +141,22 @@ fn configs(settings: &Settings) -> Vec<Settings> {
             ..with(TRIED.host, 0, 0, settings.signals.int)
         },
         Settings {
+            trial: tried(WayBack::Command, OnHalt::PowerOff).trial,
+            ..with(TRIED.host, 0, 0, settings.signals.int)
+        },
+        Settings {
             trial: None,
             ..with(Some(RULES), 0, 0, settings.signals.int)
         },
-    ]
+    ];
+    configs.map(consistent).to_vec()
+}
+
+/// As a config gives them: a host asks when it is on trial.
+fn consistent(settings: Settings) -> Settings {
+    let asks = settings.trial.is_some();
+    let host = settings.host.map(|rules| Rules { asks, ..rules });
+    Settings { host, ..settings }
 }
 
 /// Lives one history; the number of steps it took.

@@ -1,5 +1,7 @@
 //! What holds in every world, whatever happens in it.
 
+mod kept;
+
 use core::fmt::Debug;
 use core::time::Duration;
 
@@ -13,12 +15,14 @@ use crate::policy::notice::Notice;
 use crate::policy::request::{self, Haste, Request};
 use crate::policy::service::State;
 use crate::policy::settings::{Role, Settings};
+use crate::policy::trial::{Mark, OnHalt, WayBack};
 use crate::policy::vigil;
 use crate::policy::world::index;
 use crate::policy::world::processes::Slot;
 
-/// What the machine gives a child that keeps something while everything stops.
-const KEEPING: Duration = Duration::from_secs(5);
+/// What the machine gives a child that keeps something while everything stops, and the
+/// kernel to let go of it.
+const KEEPING: Duration = Duration::from_secs(6);
 
 /// How long the kernel may take to end what was killed, as the rules have it.
 const KILL_BOUND: Duration = Duration::from_secs(5);
@@ -38,6 +42,8 @@ pub(super) struct Laws {
     grace: Duration,
     vigil: vigil::Rules,
     shutdown: Duration,
+    /// What a command has to take the host back, if one does.
+    take_back: Duration,
     /// Ends that were told and are to be recorded.
     owed: Option<(ServiceId, Exit, Cause)>,
     lives: [Life; SERVICES.len()],
@@ -141,6 +147,7 @@ impl Laws {
             grace: Duration::ZERO,
             vigil: vigil::Rules::NONE,
             shutdown: Duration::ZERO,
+            take_back: Duration::ZERO,
             owed: None,
             lives: Default::default(),
             task: None,
@@ -190,6 +197,11 @@ impl Laws {
             self.vigil = rules.vigil;
         }
         self.shutdown = settings.shutdown.unmount + settings.shutdown.sync;
+        if let Some(probation) = settings.trial
+            && probation.rules.way_back == WayBack::Command
+        {
+            self.take_back = self.take_back.max(probation.take_back);
+        }
         if settings.facts.role == Role::Container {
             self.required = settings.required;
         }
@@ -214,6 +226,13 @@ impl Laws {
                     && until <= now
                 {
                     self.fails(task, machine.stage());
+                }
+                let rules = settings.trial.map(|probation| probation.rules);
+                if let Stage::Halted { until, .. } = machine.stage()
+                    && until.is_some_and(|until| until <= now)
+                    && rules.is_some_and(|rules| rules.on_halt == OnHalt::PowerOff)
+                {
+                    self.code = 253;
                 }
             }
             _ => {}
@@ -290,8 +309,10 @@ impl Laws {
         action: Action,
         machine: &Machine,
         services: &[Slot; SERVICES.len()],
+        disk: Option<Mark>,
     ) {
         self.note(now, "<-", action);
+        self.hold_kept(action, machine, disk);
         match action {
             Action::Start(id) => {
                 self.hold_may_begin(machine);
@@ -319,9 +340,13 @@ impl Laws {
                 self.hold("one job at a time", self.task.is_none());
                 self.task = Some(task);
             }
+            Action::Interrupt(task) => {
+                self.hold("who is interrupted works", self.task == Some(task));
+            }
             Action::Abandon(task) => {
                 self.hold("who is abandoned works", self.task == Some(task));
-                self.task = None;
+                // Work that keeps something is answered for.
+                self.task = self.task.filter(|task| task.is_keeping());
             }
             Action::Signal(id, signal) if signal != Signal::CONT => {
                 let grace = match id {
@@ -437,9 +462,12 @@ impl Laws {
         if self.is_at_once {
             *gone_by = at_once.min(*gone_by);
         }
-        if self.task.is_some() {
-            *gone_by = (*gone_by).max(now.after(KEEPING));
-        }
+        let under_way = match self.task {
+            Some(Task::TakeBack) if !self.is_at_once => KEEPING.max(self.take_back),
+            Some(_) => KEEPING,
+            None => return,
+        };
+        *gone_by = (*gone_by).max(now.after(under_way));
     }
 
     fn leaves(&mut self, now: Instant, ending: Ending) {
@@ -475,7 +503,13 @@ impl Laws {
     }
 
     /// After everything was done that an event leads to.
-    pub(super) fn check(&self, machine: &Machine, services: &[Slot; SERVICES.len()]) {
+    pub(super) fn check(
+        &self,
+        machine: &Machine,
+        services: &[Slot; SERVICES.len()],
+        disk: Option<Mark>,
+    ) {
+        self.hold_known(machine, disk);
         self.hold("what ended is recorded", self.owed.is_none());
         for id in SERVICES {
             let believed = match machine.service_of(id).state() {

@@ -14,10 +14,12 @@ impl World {
             Outcome::Good
         };
         if self.goes_wrong(12) {
+            self.found = self.look(task);
             return Some(self.answer(task, Outcome::Bad(Errno::EAGAIN)));
         }
         let name = self.name();
         self.job = Some((name, task));
+        self.found = self.look(task);
         if !self.goes_wrong(8) {
             let millis = self.chance.of(&[0, 1, 700, 20_000]);
             self.due(millis, Due::Done(name, outcome));
@@ -25,32 +27,44 @@ impl World {
         None
     }
 
+    /// What a job finds when it begins; what it is going to write.
+    fn look(&mut self, task: Task) -> Found {
+        self.writes = match task {
+            Task::Remember => self.machine.trial().map(|trial| *trial.mark()),
+            Task::Mount(_) | Task::Directories | Task::Attempt | Task::TakeBack => None,
+        };
+        if task != Task::Attempt {
+            return Found::default();
+        }
+        if self.goes_wrong(6) {
+            // Somebody has put another there.
+            self.version = Version(self.chance.of(&[1, 2, 3]));
+        }
+        let version = if self.goes_wrong(12) {
+            Version::UNKNOWN
+        } else {
+            self.version
+        };
+        let is_own = self.chance.one_in(2);
+        let is_news = self.machine.trial().is_none() || self.goes_wrong(12);
+        let kept = self.disk.filter(|_| is_news);
+        let kept = kept.map(|mark| Kept { mark, is_own });
+        self.writes = self.machine.trial_with(kept).map(|mut trial| {
+            trial.ask(version);
+            *trial.mark()
+        });
+        Found { version, kept }
+    }
+
     /// What the end of a job is told as.
     pub(super) fn answer(&mut self, task: Task, outcome: Outcome) -> Event {
+        let writes = self.writes.take();
+        // What failed may be written all the same.
+        if outcome == Outcome::Good || self.chance.one_in(4) {
+            self.disk = writes.or(self.disk);
+        }
         match (task, outcome) {
-            (Task::Attempt, outcome) => {
-                if self.goes_wrong(6) {
-                    // Somebody has put another there.
-                    self.version = Version(self.chance.of(&[1, 2, 3]));
-                }
-                let is_own = self.chance.one_in(2);
-                let is_news = self.machine.trial().is_none() || self.goes_wrong(12);
-                let kept = self.kept.filter(|_| is_news);
-                let version = (!self.goes_wrong(12)).then_some(self.version);
-                let kept = kept.map(|mark| Kept { mark, is_own });
-                if outcome == Outcome::Good {
-                    self.kept = self.machine.trial_with(kept).map(|mut trial| {
-                        let before = trial.mark().version;
-                        trial.ask(version.unwrap_or(before));
-                        *trial.mark()
-                    });
-                }
-                Event::Attempted(Found { version, kept }, outcome)
-            }
-            (Task::Remember, Outcome::Good) => {
-                self.kept = self.machine.trial().map(|trial| *trial.mark());
-                Event::Done(task, outcome)
-            }
+            (Task::Attempt, outcome) => Event::Attempted(core::mem::take(&mut self.found), outcome),
             (Task::TakeBack, Outcome::Good) => {
                 let good = self
                     .machine
@@ -61,6 +75,25 @@ impl World {
             }
             (task, outcome) => Event::Done(task, outcome),
         }
+    }
+
+    /// A job is killed: it ends soon, or never. It may have been done just before.
+    pub(super) fn interrupt(&mut self, task: Task) {
+        if let Some((name, of)) = self.job
+            && of == task
+        {
+            let outcome = self.chance.of(&[Outcome::Bad(Errno::EINTR), Outcome::Good]);
+            if !self.goes_wrong(4) {
+                let millis = self.chance.of(&[0, 0, 1, 1_000]);
+                self.due(millis, Due::Done(name, outcome));
+            }
+        }
+    }
+
+    /// A job is given up.
+    pub(super) fn abandon(&mut self, task: Task) -> Option<Event> {
+        let was_there = self.job.take_if(|(_, of)| *of == task).is_some();
+        (was_there && task.is_keeping()).then(|| self.answer(task, Outcome::Bad(Errno::ETIMEDOUT)))
     }
 
     pub(super) fn leave(&mut self, ending: Ending, step: Step) -> Option<Event> {

@@ -19,7 +19,7 @@ const NOTHING: Notice = Notice {
 };
 
 const FOUND: Found = Found {
-    version: Some(Version(1)),
+    version: Version(1),
     kept: None,
 };
 

@@ -1,7 +1,7 @@
 //! A host on trial: asked for, kept, halted, started anew.
 
 use super::*;
-use crate::policy::samples::TRIED;
+use crate::policy::samples::{TRIED, WATCHED};
 use crate::policy::settings::Probation;
 use crate::policy::trial::{Kept, OnHalt, Version};
 
@@ -9,7 +9,7 @@ const GOOD: Outcome = Outcome::Good;
 
 fn found(version: u64) -> Found {
     Found {
-        version: Some(Version(version)),
+        version: Version(version),
         kept: None,
     }
 }
@@ -60,6 +60,12 @@ impl Story {
         story
     }
 
+    /// The host that is up fails, and is started again.
+    fn fail_and_start_again(&mut self) {
+        assert_eq!(self.end(Host, FAILED), [Do(Task::Attempt)]);
+        assert_eq!(self.on(Event::Attempted(found(1), GOOD)), [Start(Host)]);
+    }
+
     fn failures(&self) -> u32 {
         self.machine.trial().unwrap().mark().failures
     }
@@ -87,12 +93,159 @@ fn an_answer_that_is_late_is_not_waited_for_and_said() {
     assert_eq!(
         story.reach_deadline(10_000),
         [
-            Abandon(Task::Attempt),
+            Interrupt(Task::Attempt),
             Say(Report::TooLong(Task::Attempt)),
-            Say(Report::Forgetful(Errno::ETIMEDOUT)),
-            Start(Host)
         ]
     );
+    assert_eq!(story.reach_deadline(1_000), [Abandon(Task::Attempt)]);
+    assert_eq!(story.machine.deadline(), None);
+    // What it has seen before it was killed is known.
+    let killed = Outcome::Bad(Errno::ETIMEDOUT);
+    assert_eq!(
+        story.on(Event::Attempted(failed(1), killed)),
+        [Say(Report::Forgetful(Errno::ETIMEDOUT)), Start(Host)]
+    );
+    assert_eq!(story.failures(), 1);
+    let version = story.machine.trial().unwrap().mark().version;
+    assert_eq!(version, Version(1));
+}
+
+#[test]
+fn a_child_that_was_killed_too_late_has_answered() {
+    let mut story = Story::booted(TRIED);
+    story.reach_deadline(10_000);
+
+    assert_eq!(story.on(Event::Attempted(found(1), GOOD)), [Start(Host)]);
+    assert_eq!(story.on(Event::Attempted(found(1), GOOD)), []);
+}
+
+#[test]
+fn an_orderly_end_is_kept_when_something_else_was_being_kept() {
+    let mut story = Story::tried();
+    story.fail_and_start_again();
+    assert_eq!(
+        story.on(Signaled(realtime(9))),
+        [Say(Report::Cleared), Do(Task::Remember)]
+    );
+    // This mark says that a start is under way.
+    story.on(Signaled(Signal::TERM));
+    assert_eq!(story.end(Host, Exit::Code(0)), []);
+
+    assert_eq!(story.on(Done(Task::Remember, GOOD)), [Do(Task::Remember)]);
+    assert_eq!(
+        story.on(Done(Task::Remember, GOOD)),
+        [Leave(Ending::Reboot, Step::Kill)]
+    );
+}
+
+#[test]
+fn an_answer_to_what_is_not_asked_any_more_is_none() {
+    let changes = [
+        Signaled(realtime(10)),
+        Reloaded(on_halt(TRIED, OnHalt::Reboot)),
+    ];
+    for change in changes {
+        let mut story = Story::booted(TRIED);
+        assert_eq!(story.on(change), []);
+
+        assert_eq!(
+            story.on(Event::Attempted(found(1), GOOD)),
+            [Do(Task::Attempt)],
+            "{change:?}"
+        );
+        assert_eq!(story.on(Event::Attempted(found(2), GOOD)), [Start(Host)]);
+        let version = story.machine.trial().unwrap().mark().version;
+        assert_eq!(version, Version(2));
+    }
+}
+
+#[test]
+fn who_is_cleared_while_it_is_asked_for_is_asked_for_again() {
+    let mut story = Story::tried();
+    assert_eq!(story.end(Host, FAILED), [Do(Task::Attempt)]);
+    assert_eq!(story.on(Signaled(realtime(9))), [Say(Report::Cleared)]);
+
+    // The child may have written that it is halted.
+    assert_eq!(
+        story.on(Event::Attempted(found(1), GOOD)),
+        [Do(Task::Attempt)]
+    );
+    assert_eq!(story.on(Event::Attempted(found(1), GOOD)), [Start(Host)]);
+    assert_eq!(story.failures(), 0);
+}
+
+#[test]
+fn a_host_that_a_reload_takes_away_is_not_started_by_an_answer() {
+    let mut story = Story::booted(TRIED);
+    story.on(Reloaded(Settings {
+        host: None,
+        trial: None,
+        ..TRIED
+    }));
+
+    let said = story.on(Event::Attempted(found(1), GOOD));
+    assert!(!said.contains(&Start(Host)), "{said:?}");
+}
+
+#[test]
+fn a_command_that_takes_the_host_back_has_its_time_also_at_the_end() {
+    let probation = TRIED.trial.unwrap();
+    let rules = crate::policy::trial::Rules {
+        way_back: crate::policy::trial::WayBack::Command,
+        ..probation.rules
+    };
+    let settings = Settings {
+        trial: Some(Probation { rules, ..probation }),
+        ..TRIED
+    };
+    let mut story = Story::booted(settings);
+    let said = story.on(Event::Attempted(failed(3), GOOD));
+    assert_eq!(said, [Say(Report::TakingBack), Do(Task::TakeBack)]);
+
+    // It may be what has asked for the reboot.
+    assert_eq!(story.on(Signaled(Signal::TERM)), [ending(Ending::Reboot)]);
+    story.pass(290_000);
+    assert_eq!(story.on(Done(Task::TakeBack, GOOD)), [Do(Task::Remember)]);
+    assert_eq!(
+        story.on(Done(Task::Remember, GOOD)),
+        [Leave(Ending::Reboot, Step::Kill)]
+    );
+    assert_eq!(story.failures(), 0);
+}
+
+#[test]
+fn a_host_that_is_late_has_failed_whatever_ends_it() {
+    let mut story = Story::new(WATCHED);
+    story.on(Event::Booted);
+    story.on(Event::Attempted(found(1), GOOD));
+    let said = story.reach_deadline(90_000);
+    assert_eq!(said[0], Say(Report::Unready(Host)));
+
+    story.on(Signaled(Signal::TERM));
+    assert_eq!(story.end(Host, by(Signal::TERM)), [Do(Task::Remember)]);
+
+    assert_eq!(story.failures(), 1);
+}
+
+#[test]
+fn what_follows_a_halt_is_what_the_config_says_now() {
+    let mut story = Story::halted(on_halt(TRIED, OnHalt::PowerOff));
+    story.on(Reloaded(on_halt(TRIED, OnHalt::Stay)));
+    assert_eq!(story.machine.deadline(), None);
+
+    story.on(Reloaded(on_halt(TRIED, OnHalt::Reboot)));
+    assert_eq!(story.reach_deadline(10_000)[0], ending(Ending::Reboot));
+}
+
+#[test]
+fn nothing_is_forgotten_that_would_be_known_again() {
+    let mut story = Story::tried();
+    story.on(Signaled(Signal::TERM));
+    story.end(Host, Exit::Code(0));
+    story.on(Done(Task::Remember, GOOD));
+    assert!(matches!(story.machine.stage(), Stage::Leaving { .. }));
+
+    assert_eq!(story.on(Signaled(realtime(9))), [refused(Request::Clear)]);
 }
 
 #[test]
@@ -121,8 +274,13 @@ fn a_stop_does_not_wait_for_a_record_that_hangs() {
     story.on(Signaled(Signal::TERM));
 
     let given_up = story.reach_deadline(5_000);
-    assert_eq!(given_up[0], Abandon(Task::Attempt));
-    assert_eq!(given_up.last(), Some(&Do(Task::Remember)));
+    assert_eq!(given_up[0], Interrupt(Task::Attempt));
+    assert_eq!(story.reach_deadline(1_000), [Abandon(Task::Attempt)]);
+    let killed = Outcome::Bad(Errno::ETIMEDOUT);
+    assert_eq!(
+        story.on(Event::Attempted(found(1), killed)),
+        [Do(Task::Remember)]
+    );
     // Nothing may be begun while the one that was killed is not gone.
     assert_eq!(
         story.on(Done(Task::Remember, Outcome::Bad(Errno::EBUSY))),
