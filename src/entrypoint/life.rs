@@ -8,10 +8,11 @@ use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::entrypoint::voice::Speaker;
 use crate::policy::entrypoint::{Action, Entrypoint, Event, OnStop, Target};
+use crate::sys::descendants::{self, Descendants};
 use crate::sys::reap::Looked;
 use crate::sys::signals::{Children, Received};
 use crate::sys::spawn::Launched;
-use crate::sys::{Fd, clock, files, kmsg, poll, power, reap, signals, task, terminal};
+use crate::sys::{Fd, Result, clock, kmsg, poll, power, reap, signals, task, terminal};
 
 /// Children that are reaped before signals are looked at again: a storm of orphans
 /// does not keep a stop from being heard.
@@ -151,10 +152,12 @@ impl Life {
     /// Releases children that ended.
     fn reap(&mut self) {
         self.may_reap = false;
+        let mut has_reaped = false;
         for _ in 0..REAPED_AT_ONCE {
             match reap::next_change() {
                 Looked::Ended(pid, exit) if pid == self.launched.pid => self.ended(exit),
                 Looked::Ended(pid, _) => {
+                    has_reaped = true;
                     self.speaker.reaped(pid);
                     self.let_children_vanish();
                 }
@@ -162,11 +165,19 @@ impl Life {
                     self.handle(Event::Stopped(signal));
                 }
                 Looked::Stopped(..) => {}
-                Looked::Nothing => return,
+                Looked::Nothing => {
+                    if has_reaped {
+                        self.handle(Event::Reaped);
+                    }
+                    return;
+                }
                 Looked::Alone => return self.handle(Event::Alone),
             }
         }
         self.may_reap = true;
+        if has_reaped {
+            self.handle(Event::Reaped);
+        }
     }
 
     fn ended(&mut self, exit: Exit) {
@@ -243,23 +254,24 @@ impl Life {
                     self.speaker.failed("forward a signal", errno);
                 }
             }
-            Target::Others if self.is_init => {
+            Target::Others | Target::Adopted if self.is_init => {
+                // There may be none.
                 let _ = power::signal_all(signal);
             }
-            Target::Others => signal_children(signal),
+            Target::Others => self.found(Descendants::find().map(|mut found| {
+                for pid in found.pids() {
+                    power::signal_pid(*pid, signal);
+                }
+            })),
+            Target::Adopted => self.found(descendants::each_child(|pid| {
+                power::signal_pid(pid, signal);
+            })),
         }
     }
-}
 
-/// Sends a signal to every child of this process, as many as one read tells of.
-fn signal_children(signal: Signal) {
-    let mut buffer = [0; 4096];
-    let Ok(children) = files::read_start(c"/proc/thread-self/children", &mut buffer) else {
-        return;
-    };
-    for child in children.split(|byte| *byte == b' ') {
-        if let Some(pid) = crate::format::passwd::number(child) {
-            power::signal_pid(pid, signal);
+    fn found(&self, found: Result<()>) {
+        if let Err(errno) = found {
+            self.speaker.failed("find the other processes", errno);
         }
     }
 }

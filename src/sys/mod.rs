@@ -24,6 +24,7 @@ mod call;
 pub mod cgroup;
 pub mod clock;
 mod clone;
+pub mod descendants;
 pub mod fault;
 pub mod files;
 pub mod handover;

@@ -8,7 +8,7 @@
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -120,6 +120,24 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
         "leaves-mortals" => {
             have(Kin::Mortal);
             have(Kin::Mortal);
+            exit(number(0));
+        }
+        // So too, with so many, each of whom a signal ends.
+        "leaves-many" => {
+            for _ in 0..number(1) {
+                have(Kin::Mortal);
+            }
+            exit(number(0));
+        }
+        // Leaves a line of so many, each the child of the one before, that hear nothing.
+        "leaves-line" => {
+            block(u64::MAX);
+            leave_line(number(1));
+            exit(number(0));
+        }
+        // So too, and a signal ends each.
+        "leaves-mortal-line" => {
+            leave_line(number(1));
             exit(number(0));
         }
         // Makes an orphan, which tells whose it is then.
@@ -270,9 +288,32 @@ fn have(kin: Kin) {
         exit(0);
     }
     drop(is_ready);
+    await_end(&ready);
+}
+
+/// Makes a line of processes, and waits until all are there.
+fn leave_line(length: c_int) {
+    let (ready, is_ready) = pipe();
+    if fork() == 0 {
+        drop(ready);
+        for _ in 1..length {
+            if fork() != 0 {
+                drop(is_ready);
+                stay();
+            }
+        }
+        drop(is_ready);
+        stay();
+    }
+    drop(is_ready);
+    await_end(&ready);
+}
+
+/// Waits until nobody has the other end of a pipe.
+fn await_end(pipe: &OwnedFd) {
     let mut byte = 0_u8;
     // SAFETY: the kernel writes one byte at most.
-    unsafe { libc::read(ready.as_raw_fd(), (&raw mut byte).cast(), 1) };
+    unsafe { libc::read(pipe.as_raw_fd(), (&raw mut byte).cast(), 1) };
 }
 
 /// Makes an orphan. With a wish for its end, waits until it was reaped.

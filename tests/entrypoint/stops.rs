@@ -100,7 +100,9 @@ fn a_command_that_stops_in_time_tells_how() {
 fn left(place: &mut Place, role: Role, flags: &[&str], kind: &str) -> Init {
     place.forget();
     let recorder = &place.recorder();
-    let words = [flags, &["--", recorder, kind, "7"]].concat();
+    let kind: Vec<&str> = kind.split(' ').collect();
+    let (kind, count) = kind.split_first().unwrap();
+    let words = [flags, &["--", recorder, kind, "7"], count].concat();
     Start::new(place, &host_init())
         .role(role)
         .words(&words)
@@ -137,6 +139,48 @@ fn what_ends_when_it_is_told_is_not_waited_for_longer() {
         let mut init = left(&mut place, role, &["--wait", "-k", "1h"], "leaves-mortals");
 
         assert_eq!(init.end(), End::Code(7), "{role:?}");
+    }
+}
+
+#[test]
+fn however_many_a_command_leaves_all_are_told() {
+    let mut place = Place::new();
+    for role in ROLES {
+        // More than one page of /proc tells of.
+        let flags = ["--wait", "-k", "1h"];
+        let mut init = left(&mut place, role, &flags, "leaves-many 1500");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert_eq!(init.left(), 0, "{role:?}");
+    }
+}
+
+#[test]
+fn children_of_what_a_command_leaves_are_told_as_well() {
+    let mut place = Place::new();
+    for role in ROLES {
+        let flags = ["--wait", "-k", "1h"];
+        let mut init = left(&mut place, role, &flags, "leaves-mortal-line 5");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert_eq!(init.left(), 0, "{role:?}");
+    }
+}
+
+#[test]
+fn children_of_what_a_command_leaves_are_killed_however_deep() {
+    let mut place = Place::new();
+    for role in ROLES {
+        let flags = ["--wait", "-k", "300ms"];
+        let begin = Instant::now();
+        let mut init = left(&mut place, role, &flags, "leaves-line 50");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert!(begin.elapsed() >= SOON, "{role:?}");
+        assert_eq!(init.left(), 0, "{role:?}");
     }
 }
 
