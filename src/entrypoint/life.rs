@@ -8,11 +8,12 @@ use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::entrypoint::voice::Speaker;
 use crate::policy::entrypoint::{Action, Entrypoint, Event, OnStop, Target};
-use crate::sys::descendants::{self, Descendants};
 use crate::sys::reap::Looked;
 use crate::sys::signals::{Children, Received};
 use crate::sys::spawn::Launched;
-use crate::sys::{Fd, Result, clock, kmsg, poll, power, reap, signals, task, terminal};
+use crate::sys::{
+    Fd, Result, clock, descendants, kmsg, poll, power, reap, signals, task, terminal,
+};
 
 /// Children that are reaped before signals are looked at again: a storm of orphans
 /// does not keep a stop from being heard.
@@ -258,8 +259,8 @@ impl Life {
                 // There may be none.
                 let _ = power::signal_all(signal);
             }
-            Target::Others => self.found(Descendants::find().map(|mut found| {
-                for pid in found.pids() {
+            Target::Others => self.found(descendants::find().map(|found| {
+                for pid in found.values() {
                     power::signal_pid(*pid, signal);
                 }
             })),

@@ -22,6 +22,7 @@ pub mod voice;
 use core::ffi::CStr;
 
 use crate::base::job::Job;
+use crate::entrypoint::environment::Changes;
 use crate::entrypoint::life::Life;
 use crate::entrypoint::voice::Speaker;
 use crate::format::options::persona::Persona;
@@ -92,9 +93,12 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
     let place = terminal::hand_over(options.job, pid, &speaker);
     let identity = options.user.map(|user| user::find(user, &speaker));
     let home = identity.as_ref().and_then(|identity| identity.home);
-    let environment = environment::of(arguments, persona, &options, home);
+    let changes = Changes::new(arguments, persona, &options);
+    let changes = speaker.need("change the environment", changes);
+    let environment = environment::of(arguments, changes.as_ref(), home);
     let environment = speaker.need("make the environment", environment);
-    let path = environment::path(arguments, persona, &options).unwrap_or(PATH);
+    let path = environment::path(arguments, changes.as_ref()).unwrap_or(PATH);
+    drop(changes);
     let launched = launch(
         slots,
         &Command {

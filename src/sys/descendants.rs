@@ -8,12 +8,9 @@ use core::fmt::{self, Write};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::memory::{Plain, Scratch};
+use super::memory::List;
 use super::{Result, files, power, reason};
 use crate::base::errno::Errno;
-
-// SAFETY: of a number, any bytes are one.
-unsafe impl Plain for u32 {}
 
 /// The most processes that a Linux kernel may have (`PID_MAX_LIMIT`).
 const MOST: usize = 4 * 1024 * 1024;
@@ -38,58 +35,36 @@ pub fn each_child(each: impl FnMut(u32)) -> Result<()> {
     each_number(c"/proc/thread-self/children", each)
 }
 
-/// The processes below this one: its children first, then theirs, and so on. Only
-/// what they touch of the memory for them costs anything.
-pub struct Descendants {
-    memory: Scratch,
-    count: usize,
+/// The pids of the processes below this one: its children first, then theirs, and so
+/// on.
+///
+/// # Errors
+///
+/// As [`each_child`], and when the kernel has no room.
+pub fn find() -> Result<List<u32>> {
+    let mut found = List::new(MOST).or_else(|_| List::new(FEWER))?;
+    each_child(|pid| found.push(pid))?;
+    let mut next = 0;
+    while let Some(pid) = found.values().get(next).copied() {
+        next += 1;
+        // One that has ended since has no children any more.
+        let _ = push_children(pid, &mut found);
+    }
+    Ok(found)
 }
 
-impl Descendants {
-    /// Looks for them.
-    ///
-    /// # Errors
-    ///
-    /// As [`each_child`], and when the kernel has no room.
-    pub fn find() -> Result<Self> {
-        let memory = Scratch::new(MOST * size_of::<u32>())
-            .or_else(|_| Scratch::new(FEWER * size_of::<u32>()))?;
-        let mut found = Self { memory, count: 0 };
-        each_child(|pid| found.push(pid))?;
-        let mut next = 0;
-        while let Some(pid) = found.pids().get(next).copied() {
-            next += 1;
-            // One that has ended since has no children any more.
-            let _ = found.push_children(pid);
-        }
-        Ok(found)
-    }
-
-    /// Their pids.
-    pub fn pids(&mut self) -> &[u32] {
-        self.memory.slice_of().get(..self.count).unwrap_or_default()
-    }
-
-    /// The threads of a process have children each.
-    fn push_children(&mut self, pid: u32) -> Result<()> {
+/// The threads of a process have children each.
+fn push_children(pid: u32, found: &mut List<u32>) -> Result<()> {
+    let mut path = Path::new();
+    let _ = write!(path, "/proc/{pid}/task");
+    files::each_entry(path.text()?, |thread| {
         let mut path = Path::new();
-        let _ = write!(path, "/proc/{pid}/task");
-        files::each_entry(path.text()?, |thread| {
-            let mut path = Path::new();
-            let thread = thread.to_str().unwrap_or_default();
-            let _ = write!(path, "/proc/{pid}/task/{thread}/children");
-            if let Ok(path) = path.text() {
-                let _ = each_number(path, |child| self.push(child));
-            }
-        })
-    }
-
-    fn push(&mut self, pid: u32) {
-        if let Some(place) = self.memory.slice_of().get_mut(self.count) {
-            *place = pid;
-            self.count += 1;
+        let thread = thread.to_str().unwrap_or_default();
+        let _ = write!(path, "/proc/{pid}/task/{thread}/children");
+        if let Ok(path) = path.text() {
+            let _ = each_number(path, |child| found.push(child));
         }
-    }
+    })
 }
 
 /// Hands each number of a file to `each`, however long the file is.
