@@ -11,6 +11,11 @@
 //! deadline is over, or somebody asked again: they were killed, and so is whatever
 //! host-init adopts from them. Both end when nobody is left, `Killed` also when its own
 //! time is over.
+//!
+//! Whose the terminal is, and who follows a key that stops, is decided in [`place`]
+//! before there is a command.
+
+pub mod place;
 
 use core::time::Duration;
 
