@@ -147,6 +147,8 @@ impl Life {
         let Received {
             signal, is_kernels, ..
         } = received;
+        #[cfg(feature = "inject-faults")]
+        assert!(signal != Signal::URG, "injected by URG");
         self.handle(Event::Signaled { signal, is_kernels });
     }
 

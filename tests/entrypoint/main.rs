@@ -25,6 +25,7 @@ mod codes;
 mod differences;
 mod environment;
 mod execs;
+mod faults;
 mod flags;
 mod gifts;
 mod inheritance;
