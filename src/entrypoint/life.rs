@@ -253,7 +253,15 @@ impl Life {
             // Before the child has made its group there is nobody in it but the
             // child.
             Target::Group | Target::Command => {
-                if let Err(errno) = power::signal_process(&self.launched.pidfd, signal) {
+                let Launched { pid, pidfd, .. } = &self.launched;
+                let sent = power::signal_process(pidfd, signal).or_else(|errno| {
+                    // Whoever was released has no number any more.
+                    match reap::ask(pidfd) {
+                        Ok(Some(_)) => Err(errno),
+                        Ok(None) | Err(_) => power::signal_child(*pid, signal),
+                    }
+                });
+                if let Err(errno) = sent {
                     self.speaker.failed("forward a signal", errno);
                 }
             }

@@ -37,7 +37,8 @@ fn give_up() -> Result<()> {
     let given = power::give_group(pid)
         .and_then(|()| terminal::bring_forward(pid))
         .and_then(|()| terminal::give_up());
-    let _ = power::signal_process(&pidfd, Signal::KILL);
+    let _ = power::signal_process(&pidfd, Signal::KILL)
+        .or_else(|_| power::signal_child(pid, Signal::KILL));
     let _ = reap::wait_for(pid);
     given
 }

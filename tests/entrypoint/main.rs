@@ -26,6 +26,7 @@ mod differences;
 mod environment;
 mod execs;
 mod faults;
+mod filters;
 mod flags;
 mod gifts;
 mod inheritance;

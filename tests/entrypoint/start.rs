@@ -65,6 +65,8 @@ pub(crate) struct Start {
     pub(crate) leads: bool,
     /// What its standard input, output and error are, if a terminal.
     pub(crate) terminal: Terminal,
+    /// A system call that a filter refuses, to it and to what it runs.
+    pub(crate) refused: Option<u32>,
 }
 
 impl Start {
@@ -87,6 +89,7 @@ impl Start {
             open: Vec::new(),
             leads: true,
             terminal: Terminal::None,
+            refused: None,
         }
     }
 
@@ -144,6 +147,12 @@ impl Start {
         }
         self.leads = terminal != Terminal::OfAnother;
         self.terminal = terminal;
+        self
+    }
+
+    /// With a filter, as container runtimes install one, that refuses this call.
+    pub(crate) fn refused(mut self, call: libc::c_long) -> Self {
+        self.refused = Some(u32::try_from(call).unwrap());
         self
     }
 
