@@ -221,6 +221,10 @@ impl Life {
             Action::Stop => power::signal_self(Signal::STOP),
             Action::GiveTerminal => self.give_terminal(),
             Action::LookForOthers => {
+                // Whoever presses a key does not mean a command that is gone.
+                if self.has_group && self.entrypoint.rules().on_stop != OnStop::Ignore {
+                    let _ = terminal::bring_back();
+                }
                 // A kernel that can't do this can't have released them either.
                 let _ = signals::set_children(Children::Stay);
                 self.descriptor = None;

@@ -330,3 +330,25 @@ fn keys_reach_a_command_once_that_shares_the_foreground() {
         assert_eq!(place.told.next(), "signal 64 from 2");
     }
 }
+
+#[test]
+fn a_key_ends_what_a_command_leaves() {
+    let mut place = Place::new();
+    for (role, kind, job) in [
+        (Role::Ordinary, Terminal::OfAnother, "--job=group"),
+        (Role::First, Terminal::Own, "--job=group"),
+    ] {
+        place.forget();
+        let recorder = &place.recorder();
+        let words = [job, "--wait", "-k", "1h", "--", recorder, "leaves", "7"];
+        let mut session = Session::new(&place, &host_init(), role, kind, &words);
+        for _ in 0..2 {
+            place.told.wait_for("signal 15 from");
+        }
+        session.init.is_asleep();
+
+        session.control(b'C');
+
+        assert_eq!(session.init.end(), End::Code(7), "{role:?}");
+    }
+}
