@@ -4,9 +4,11 @@ use core::ffi::CStr;
 use core::time::Duration;
 
 use crate::base::exit::Exit;
+use crate::base::job::Job;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::entrypoint::voice::Speaker;
+use crate::policy::entrypoint::place::Place;
 use crate::policy::entrypoint::{Action, Entrypoint, Event, OnStop, Target};
 use crate::sys::reap::Looked;
 use crate::sys::signals::{Children, Received};
@@ -32,6 +34,8 @@ pub struct Life {
     name: &'static CStr,
     /// Whether the command has a process group in host-init's own session.
     has_group: bool,
+    /// Whether host-init gave that group the terminal, which it takes back.
+    has_lent: bool,
     /// Where signals are read when the kernel releases children by itself, and the
     /// command's end is told by its descriptor; without, children are waited for.
     descriptor: Option<Fd>,
@@ -50,7 +54,7 @@ impl Life {
         speaker: Speaker,
         is_init: bool,
         name: &'static CStr,
-        has_group: bool,
+        place: Place,
     ) -> Self {
         Self {
             launched,
@@ -58,7 +62,8 @@ impl Life {
             speaker,
             is_init,
             name,
-            has_group,
+            has_group: matches!(place.job, Job::Group),
+            has_lent: matches!(place.job, Job::Group) && place.takes_terminal,
             descriptor: None,
             may_vanish: false,
             may_reap: false,
@@ -211,9 +216,7 @@ impl Life {
         match action {
             Action::Send(target, signal) => self.send(target, signal),
             Action::Follow => {
-                if self.has_group {
-                    let _ = terminal::bring_back();
-                }
+                self.take_back_terminal();
                 signals::stop_as_by_key();
                 self.give_terminal();
                 self.send(Target::Group, Signal::CONT);
@@ -222,9 +225,7 @@ impl Life {
             Action::GiveTerminal => self.give_terminal(),
             Action::LookForOthers => {
                 // Whoever presses a key does not mean a command that is gone.
-                if self.has_group && self.entrypoint.rules().on_stop != OnStop::Ignore {
-                    let _ = terminal::bring_back();
-                }
+                self.take_back_terminal();
                 // A kernel that can't do this can't have released them either.
                 let _ = signals::set_children(Children::Stay);
                 self.descriptor = None;
@@ -234,19 +235,26 @@ impl Life {
             Action::Exit(code) => {
                 if self.entrypoint.rules().on_stop == OnStop::Follow {
                     // Whoever started this wants the terminal back.
-                    let _ = terminal::bring_back();
+                    self.take_back_terminal();
                 }
                 task::exit(code)
             }
         }
     }
 
-    fn give_terminal(&self) {
+    fn give_terminal(&mut self) {
         if !self.has_group {
             return;
         }
         if self.entrypoint.rules().on_stop == OnStop::Continue || terminal::is_foreground() {
-            let _ = terminal::bring_forward(self.launched.pid);
+            self.has_lent = terminal::bring_forward(self.launched.pid).is_ok();
+        }
+    }
+
+    /// What was not given is somebody else's.
+    fn take_back_terminal(&mut self) {
+        if core::mem::take(&mut self.has_lent) {
+            let _ = terminal::bring_back();
         }
     }
 

@@ -21,7 +21,6 @@ pub mod voice;
 
 use core::ffi::CStr;
 
-use crate::base::job::Job;
 use crate::entrypoint::environment::Changes;
 use crate::entrypoint::life::Life;
 use crate::entrypoint::voice::Speaker;
@@ -107,7 +106,7 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
             environment,
             directory: options.directory,
             job: place.job,
-            has_terminal: place.has_terminal,
+            has_terminal: place.takes_terminal,
             identity: identity.map(|found| found.identity),
             mask,
             ignores_children,
@@ -126,7 +125,7 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
         speaker,
         is_init,
         words.name(),
-        place.job == Job::Group,
+        place,
     )
     .run(sees_each)
 }

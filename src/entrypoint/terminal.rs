@@ -16,6 +16,7 @@ pub fn hand_over(wanted: Option<Job>, pid: u32, speaker: &Speaker) -> Place {
         is_init: pid == power::INIT,
         leads_session: power::leads_session(pid),
         terminal: terminal::is_there().then(terminal::owner),
+        is_foreground: terminal::is_foreground(),
     };
     let place = Place::new(wanted, found);
     if place.gives_up

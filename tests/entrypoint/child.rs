@@ -108,7 +108,10 @@ impl<'s> Plan<'s> {
     /// tells of its end, and stays for the sake of what is left.
     fn watch(&self) -> ! {
         lead();
-        if self.terminal == Terminal::OfAnother {
+        if matches!(
+            self.terminal,
+            Terminal::OfAnother | Terminal::OfAnotherBehind
+        ) {
             self.take_terminal();
         }
         let mut pidfd = -1;
@@ -162,6 +165,7 @@ impl<'s> Plan<'s> {
                 lead_group(0);
                 self.bring_forward(pid());
             }
+            Terminal::OfAnotherBehind => lead_group(0),
             Terminal::Behind => {
                 self.take_terminal();
                 self.bring_forward(self.start_another());

@@ -8,7 +8,7 @@
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -158,6 +158,13 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
         }
         // Ends as by TERM when it is sent one, whether it comes or waits.
         "ends" => end(),
+        // Reads from the terminal, and stays when it could.
+        "reads" => {
+            tell("up");
+            await_end(&std::io::stdin());
+            tell("read");
+            stay();
+        }
         // Takes the terminal's signals, and tells whose the terminal is.
         "terminal" => {
             block(u64::MAX);
@@ -309,8 +316,8 @@ fn leave_line(length: c_int) {
     await_end(&ready);
 }
 
-/// Waits until nobody has the other end of a pipe.
-fn await_end(pipe: &OwnedFd) {
+/// Waits for a byte, or until nobody has the other end of a pipe.
+fn await_end(pipe: &impl AsRawFd) {
     let mut byte = 0_u8;
     // SAFETY: the kernel writes one byte at most.
     unsafe { libc::read(pipe.as_raw_fd(), (&raw mut byte).cast(), 1) };

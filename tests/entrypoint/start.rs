@@ -35,6 +35,9 @@ pub(crate) enum Terminal {
     /// Its parent leads that session and brought it to the foreground, as a shell
     /// does.
     OfAnother,
+    /// Its parent leads that session and is in the foreground itself, as a shell is
+    /// that was told `&`.
+    OfAnotherBehind,
     /// It leads the session, and another is in the foreground.
     Behind,
 }
@@ -145,7 +148,7 @@ impl Start {
         for number in 0..3 {
             self = self.stdio(number, Some(fd.try_clone().unwrap()));
         }
-        self.leads = terminal != Terminal::OfAnother;
+        self.leads = !matches!(terminal, Terminal::OfAnother | Terminal::OfAnotherBehind);
         self.terminal = terminal;
         self
     }

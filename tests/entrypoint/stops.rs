@@ -292,6 +292,45 @@ fn a_job_of_a_shell_stops_with_its_command_and_both_go_on() {
 }
 
 #[test]
+fn a_job_in_the_background_leaves_its_shell_the_terminal() {
+    let mut place = Place::new();
+    for flags in [&[][..], &["--wait", "-k", "200ms"]] {
+        place.forget();
+        let recorder = &place.recorder();
+        let words = [flags, &["--", recorder, "terminal"]].concat();
+        let kind = Terminal::OfAnotherBehind;
+        let mut session = Session::new(&place, &host_init(), Role::Ordinary, kind, &words);
+        let shell = session.foreground();
+        assert_eq!(
+            place.told.next(),
+            "foreground false leads-group true leads-session false controlled true"
+        );
+        assert_eq!(place.told.next(), "up");
+        assert_eq!(session.foreground(), shell, "while it runs");
+
+        session.init.signal_inside(3, libc::SIGKILL);
+
+        assert_eq!(session.init.end(), End::Code(137));
+        assert_eq!(session.foreground(), shell, "at its end");
+    }
+}
+
+#[test]
+fn a_job_in_the_background_that_wants_to_read_stops_with_its_command() {
+    let place = Place::new();
+    let words = ["--", &place.recorder(), "reads"];
+    let kind = Terminal::OfAnotherBehind;
+    let session = Session::new(&place, &host_init(), Role::Ordinary, kind, &words);
+    let shell = session.foreground();
+
+    for pid in [3, 2] {
+        crate::lines::eventually("its stop", || session.init.state_inside(pid) == Some('T'));
+    }
+
+    assert_eq!(session.foreground(), shell);
+}
+
+#[test]
 fn a_command_that_a_key_stops_where_nobody_could_continue_it_goes_on() {
     let mut place = Place::new();
     for flags in ["--job=group", "--job=session"] {

@@ -13,6 +13,8 @@ pub struct Found {
     pub leads_session: bool,
     /// Whose the terminal on standard input is, if it is one.
     pub terminal: Option<Owner>,
+    /// Whether its process group is in the terminal's foreground.
+    pub is_foreground: bool,
 }
 
 /// Where the command finds itself.
@@ -20,8 +22,9 @@ pub struct Found {
 pub struct Place {
     /// Its session and process group.
     pub job: Job,
-    /// Whether it takes the terminal.
-    pub has_terminal: bool,
+    /// Whether it takes the terminal: not from a shell that started host-init in the
+    /// background.
+    pub takes_terminal: bool,
     /// Whether host-init's session gives the terminal up for it.
     pub gives_up: bool,
     /// Whether keys reach it without host-init.
@@ -39,6 +42,7 @@ impl Place {
             is_init,
             leads_session,
             terminal,
+            is_foreground,
         } = found;
         let job = match (wanted, terminal) {
             (Some(job), _) => job,
@@ -49,7 +53,11 @@ impl Place {
         };
         Self {
             job,
-            has_terminal: terminal.is_some(),
+            takes_terminal: match (job, terminal) {
+                (_, None) => false,
+                (Job::Group, Some(Owner::Shared)) => is_foreground || is_init,
+                (Job::Session | Job::Group | Job::Shared, Some(_)) => true,
+            },
             gives_up: matches!((job, terminal), (Job::Session, Some(Owner::Own))),
             shares_keys: matches!(job, Job::Shared),
             on_stop: match (job, terminal) {
@@ -85,13 +93,12 @@ mod tests {
     /// Every way in which host-init may find itself.
     fn all_found() -> impl Iterator<Item = Found> {
         TERMINALS.into_iter().flat_map(|terminal| {
-            [(false, false), (false, true), (true, false), (true, true)].map(
-                |(is_init, leads_session)| Found {
-                    is_init,
-                    leads_session,
-                    terminal,
-                },
-            )
+            (0..8).map(move |bits| Found {
+                is_init: bits & 1 == 1,
+                leads_session: bits & 2 == 2,
+                is_foreground: bits & 4 == 4,
+                terminal,
+            })
         })
     }
 
@@ -120,6 +127,7 @@ mod tests {
                     is_init,
                     leads_session,
                     terminal,
+                    is_foreground: false,
                 };
                 assert_eq!(Place::new(None, found).job, expected, "{found:?}");
             }
@@ -133,7 +141,21 @@ mod tests {
                 let place = Place::new(Some(job), found);
                 let expected = job == Job::Session && found.terminal == Some(Owner::Own);
                 assert_eq!(place.gives_up, expected, "{job:?} {found:?}");
-                assert_eq!(place.has_terminal, found.terminal.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn a_shell_keeps_its_terminal_from_a_job_in_the_background() {
+        for found in all_found() {
+            for job in [Job::Session, Job::Group, Job::Shared] {
+                let place = Place::new(Some(job), found);
+                let is_behind = job == Job::Group
+                    && found.terminal == Some(Owner::Shared)
+                    && !found.is_foreground
+                    && !found.is_init;
+                let expected = found.terminal.is_some() && !is_behind;
+                assert_eq!(place.takes_terminal, expected, "{job:?} {found:?}");
             }
         }
     }
@@ -161,6 +183,7 @@ mod tests {
                         is_init,
                         leads_session,
                         terminal,
+                        is_foreground: true,
                     };
                     let place = Place::new(Some(job), found);
                     assert_eq!(place.on_stop, expected, "{job:?} {found:?}");
