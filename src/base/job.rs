@@ -1,4 +1,5 @@
-//! The session and process group that a program starts in (`credentials(7)`).
+//! The session and process group that a program starts in (`credentials(7)`), and whose
+//! a terminal is.
 
 /// What a program gets of its own, for job control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,4 +11,15 @@ pub enum Job {
     Group,
     /// Neither.
     Shared,
+}
+
+/// Whose a terminal is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// This process's session, which it leads.
+    Own,
+    /// This process's session, which another leads.
+    Shared,
+    /// Another session's, or nobody's.
+    Other,
 }

@@ -6,6 +6,7 @@ use crate::entrypoint::user::number_text;
 use crate::format::options::persona::Persona;
 use crate::format::options::{Options, Wish, entry_of, walk};
 use crate::sys::arguments::{Arguments, Environment, Given};
+use crate::sys::memory::List;
 use crate::sys::spawn::OwnPid;
 use crate::sys::{Result, power};
 
@@ -16,8 +17,7 @@ use crate::sys::{Result, power};
 /// When the kernel has no memory for it.
 pub fn of(
     arguments: Arguments,
-    persona: &Persona,
-    options: &Options<'_>,
+    changes: Option<&Changes>,
     home: Option<&'static CStr>,
 ) -> Result<Environment> {
     // Most have no such variable, and the kernel is not asked.
@@ -29,13 +29,13 @@ pub fn of(
         let name = variable.name().as_bytes();
         arguments.entries_with(name).any(is_ours)
     });
-    if !options.changes_environment && home.is_none() && !has_ours {
+    if changes.is_none() && home.is_none() && !has_ours {
         return Ok(arguments.inherited());
     }
-    let changes = Changes { arguments, persona };
+    let has = |name: &[u8]| changes.is_some_and(|changes| changes.of(name).is_some());
     let kept = arguments
         .environment()
-        .filter(|entry| entry_of(entry).is_none_or(|(name, _)| !changes.has(name)))
+        .filter(|entry| entry_of(entry).is_none_or(|(name, _)| !has(name)))
         .filter(|entry| home.is_none() || !entry.to_bytes().starts_with(b"HOME="))
         .map(|entry| match entry_of(entry) {
             Some((name, _)) if is_ours(entry) => {
@@ -43,12 +43,11 @@ pub fn of(
             }
             _ => Given::Text(entry),
         });
-    let home = home.filter(|_| !changes.has(b"HOME")).map(Given::Text);
-    let added = arguments
-        .words()
-        .filter_map(|word| changes.added(word).map(Given::Text));
-    let most = arguments.environment().count() + arguments.words().count() + 1;
-    Environment::new(most, kept.chain(home).chain(added))
+    let home = home.filter(|_| !has(b"HOME"));
+    let added = changes.map_or(&[][..], Changes::added);
+    let most = arguments.environment().count() + added.len() + 1;
+    let added = home.into_iter().chain(added.iter().copied());
+    Environment::new(most, kept.chain(added.map(Given::Text)))
 }
 
 fn is_pid(text: &[u8]) -> bool {
@@ -62,83 +61,80 @@ fn own_pid(name: &[u8]) -> Option<OwnPid> {
 }
 
 /// Where the command is looked for: its own `PATH`.
-pub fn path(
-    arguments: Arguments,
-    persona: &Persona,
-    options: &Options<'_>,
-) -> Option<&'static CStr> {
-    let value = |entry: &'static CStr| {
-        entry_of(entry)
-            .filter(|(name, _)| *name == b"PATH")
-            .map(|(_, value)| value)
-    };
-    let inherited = || arguments.entries_with(b"PATH=").find_map(value);
-    if !options.changes_environment {
-        return inherited();
-    }
-    let changes = Changes { arguments, persona };
-    match changes.last(b"PATH") {
-        Some(change) => change.and_then(value),
-        None => inherited(),
-    }
+pub fn path(arguments: Arguments, changes: Option<&Changes>) -> Option<&'static CStr> {
+    let change = changes.and_then(|changes| changes.of(b"PATH"));
+    let entry = change.or_else(|| arguments.entries_with(b"PATH=").next());
+    entry.and_then(entry_of).map(|(_, path)| path)
 }
 
-/// What the options change, read anew each time: there is nowhere to keep it.
-struct Changes<'p> {
-    arguments: Arguments,
-    persona: &'p Persona,
+/// What the options change, each variable once: an entry for one that is set, and the
+/// name alone for one that is taken away.
+pub struct Changes {
+    /// In the order of the names.
+    all: List<&'static CStr>,
+    /// Those that are set, in the order of the command line.
+    added: List<&'static CStr>,
 }
 
-impl Changes<'_> {
-    /// The last change of a variable: an entry, or none for one that is taken away.
-    fn last(&self, wanted: &[u8]) -> Option<Option<&'static CStr>> {
-        let mut last = None;
-        // It was read before, and was right.
-        let _ = walk(self.persona, self.arguments.words(), &mut |flag, value| {
-            if let Some(value) = value {
-                match flag.wish {
-                    Wish::Env if entry_of(value).is_some_and(|(name, _)| name == wanted) => {
-                        last = Some(Some(value));
-                    }
-                    Wish::UnsetEnv if value.to_bytes() == wanted => last = Some(None),
-                    _ => {}
-                }
+impl Changes {
+    /// The changes that the words ask for, which were read before and were right; none
+    /// when there are none.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no memory for them.
+    pub fn new(
+        arguments: Arguments,
+        persona: &Persona,
+        options: &Options<'_>,
+    ) -> Result<Option<Self>> {
+        if !options.changes_environment {
+            return Ok(None);
+        }
+        let most = arguments.words().count();
+        let mut all = List::new(most)?;
+        let mut added = List::new(most)?;
+        let _ = walk(persona, arguments.words(), &mut |flag, value| {
+            if let (Wish::Env | Wish::UnsetEnv, Some(value)) = (flag.wish, value) {
+                all.push(value);
             }
             Ok(())
         });
-        last
-    }
-
-    fn has(&self, name: &[u8]) -> bool {
-        self.last(name).is_some()
-    }
-
-    /// The entry that this word of the command line is or ends with, if it is what
-    /// some variable is in the end.
-    fn added(&self, word: &'static CStr) -> Option<&'static CStr> {
-        let mut found = None;
-        let _ = walk(self.persona, self.arguments.words(), &mut |flag, value| {
-            if let Some(value) = value
-                && flag.wish == Wish::Env
-                && ends_with(word, value)
-                && let Some((name, _)) = entry_of(value)
-                && self.last(name) == Some(Some(value))
-                && self
-                    .last(name)
-                    .flatten()
-                    .is_some_and(|last| core::ptr::eq(last, value))
-            {
-                found = Some(value);
-            }
-            Ok(())
+        // The kernel puts one word behind the other, so that what is said later is
+        // further on in memory. Of the same name, the last is first.
+        all.values_mut().sort_unstable_by(|one, other| {
+            let names = name_of(one).cmp(name_of(other));
+            names.then(other.as_ptr().cmp(&one.as_ptr()))
         });
-        found
+        let mut before: Option<&[u8]> = None;
+        all.retain(|change| {
+            let name = name_of(change);
+            before.replace(name) != Some(name)
+        });
+        for entry in all.values() {
+            if entry_of(entry).is_some() {
+                added.push(*entry);
+            }
+        }
+        added
+            .values_mut()
+            .sort_unstable_by_key(|entry: &&CStr| entry.as_ptr());
+        Ok(Some(Self { all, added }))
+    }
+
+    /// What becomes of a variable, if that changes.
+    fn of(&self, name: &[u8]) -> Option<&'static CStr> {
+        let all = self.all.values();
+        let place = all.binary_search_by(|change| name_of(change).cmp(name));
+        all.get(place.ok()?).copied()
+    }
+
+    fn added(&self) -> &[&'static CStr] {
+        self.added.values()
     }
 }
 
-/// Whether one string is the end of another, in memory.
-fn ends_with(whole: &CStr, end: &CStr) -> bool {
-    let whole = whole.to_bytes_with_nul().as_ptr_range();
-    let end = end.to_bytes_with_nul().as_ptr_range();
-    whole.end == end.end && whole.start <= end.start
+/// The variable that a change is about.
+fn name_of(change: &'static CStr) -> &'static [u8] {
+    entry_of(change).map_or(change.to_bytes(), |(name, _)| name)
 }

@@ -4,14 +4,18 @@ use core::ffi::CStr;
 use core::time::Duration;
 
 use crate::base::exit::Exit;
+use crate::base::job::Job;
 use crate::base::signal::Signal;
 use crate::base::time::Instant;
 use crate::entrypoint::voice::Speaker;
+use crate::policy::entrypoint::place::Place;
 use crate::policy::entrypoint::{Action, Entrypoint, Event, OnStop, Target};
 use crate::sys::reap::Looked;
 use crate::sys::signals::{Children, Received};
 use crate::sys::spawn::Launched;
-use crate::sys::{Fd, clock, files, kmsg, poll, power, reap, signals, task, terminal};
+use crate::sys::{
+    Fd, Result, clock, descendants, kmsg, poll, power, reap, signals, task, terminal,
+};
 
 /// Children that are reaped before signals are looked at again: a storm of orphans
 /// does not keep a stop from being heard.
@@ -30,6 +34,8 @@ pub struct Life {
     name: &'static CStr,
     /// Whether the command has a process group in host-init's own session.
     has_group: bool,
+    /// Whether host-init gave that group the terminal, which it takes back.
+    has_lent: bool,
     /// Where signals are read when the kernel releases children by itself, and the
     /// command's end is told by its descriptor; without, children are waited for.
     descriptor: Option<Fd>,
@@ -48,7 +54,7 @@ impl Life {
         speaker: Speaker,
         is_init: bool,
         name: &'static CStr,
-        has_group: bool,
+        place: Place,
     ) -> Self {
         Self {
             launched,
@@ -56,7 +62,8 @@ impl Life {
             speaker,
             is_init,
             name,
-            has_group,
+            has_group: matches!(place.job, Job::Group),
+            has_lent: matches!(place.job, Job::Group) && place.takes_terminal,
             descriptor: None,
             may_vanish: false,
             may_reap: false,
@@ -145,16 +152,20 @@ impl Life {
         let Received {
             signal, is_kernels, ..
         } = received;
+        #[cfg(feature = "inject-faults")]
+        assert!(signal != Signal::URG, "injected by URG");
         self.handle(Event::Signaled { signal, is_kernels });
     }
 
     /// Releases children that ended.
     fn reap(&mut self) {
         self.may_reap = false;
+        let mut has_reaped = false;
         for _ in 0..REAPED_AT_ONCE {
             match reap::next_change() {
                 Looked::Ended(pid, exit) if pid == self.launched.pid => self.ended(exit),
                 Looked::Ended(pid, _) => {
+                    has_reaped = true;
                     self.speaker.reaped(pid);
                     self.let_children_vanish();
                 }
@@ -162,11 +173,19 @@ impl Life {
                     self.handle(Event::Stopped(signal));
                 }
                 Looked::Stopped(..) => {}
-                Looked::Nothing => return,
+                Looked::Nothing => {
+                    if has_reaped {
+                        self.handle(Event::Reaped);
+                    }
+                    return;
+                }
                 Looked::Alone => return self.handle(Event::Alone),
             }
         }
         self.may_reap = true;
+        if has_reaped {
+            self.handle(Event::Reaped);
+        }
     }
 
     fn ended(&mut self, exit: Exit) {
@@ -197,9 +216,7 @@ impl Life {
         match action {
             Action::Send(target, signal) => self.send(target, signal),
             Action::Follow => {
-                if self.has_group {
-                    let _ = terminal::bring_back();
-                }
+                self.take_back_terminal();
                 signals::stop_as_by_key();
                 self.give_terminal();
                 self.send(Target::Group, Signal::CONT);
@@ -207,6 +224,8 @@ impl Life {
             Action::Stop => power::signal_self(Signal::STOP),
             Action::GiveTerminal => self.give_terminal(),
             Action::LookForOthers => {
+                // Whoever presses a key does not mean a command that is gone.
+                self.take_back_terminal();
                 // A kernel that can't do this can't have released them either.
                 let _ = signals::set_children(Children::Stay);
                 self.descriptor = None;
@@ -216,19 +235,26 @@ impl Life {
             Action::Exit(code) => {
                 if self.entrypoint.rules().on_stop == OnStop::Follow {
                     // Whoever started this wants the terminal back.
-                    let _ = terminal::bring_back();
+                    self.take_back_terminal();
                 }
                 task::exit(code)
             }
         }
     }
 
-    fn give_terminal(&self) {
+    fn give_terminal(&mut self) {
         if !self.has_group {
             return;
         }
         if self.entrypoint.rules().on_stop == OnStop::Continue || terminal::is_foreground() {
-            let _ = terminal::bring_forward(self.launched.pid);
+            self.has_lent = terminal::bring_forward(self.launched.pid).is_ok();
+        }
+    }
+
+    /// What was not given is somebody else's.
+    fn take_back_terminal(&mut self) {
+        if core::mem::take(&mut self.has_lent) {
+            let _ = terminal::bring_back();
         }
     }
 
@@ -239,27 +265,36 @@ impl Life {
             // Before the child has made its group there is nobody in it but the
             // child.
             Target::Group | Target::Command => {
-                if let Err(errno) = power::signal_process(&self.launched.pidfd, signal) {
+                let Launched { pid, pidfd, .. } = &self.launched;
+                let sent = power::signal_process(pidfd, signal).or_else(|errno| {
+                    // Whoever was released has no number any more.
+                    match reap::ask(pidfd) {
+                        Ok(Some(_)) => Err(errno),
+                        Ok(None) | Err(_) => power::signal_child(*pid, signal),
+                    }
+                });
+                if let Err(errno) = sent {
                     self.speaker.failed("forward a signal", errno);
                 }
             }
-            Target::Others if self.is_init => {
+            Target::Others | Target::Adopted if self.is_init => {
+                // There may be none.
                 let _ = power::signal_all(signal);
             }
-            Target::Others => signal_children(signal),
+            Target::Others => self.found(descendants::find().map(|found| {
+                for pid in found.values() {
+                    power::signal_pid(*pid, signal);
+                }
+            })),
+            Target::Adopted => self.found(descendants::each_child(|pid| {
+                power::signal_pid(pid, signal);
+            })),
         }
     }
-}
 
-/// Sends a signal to every child of this process, as many as one read tells of.
-fn signal_children(signal: Signal) {
-    let mut buffer = [0; 4096];
-    let Ok(children) = files::read_start(c"/proc/thread-self/children", &mut buffer) else {
-        return;
-    };
-    for child in children.split(|byte| *byte == b' ') {
-        if let Some(pid) = crate::format::passwd::number(child) {
-            power::signal_pid(pid, signal);
+    fn found(&self, found: Result<()>) {
+        if let Err(errno) = found {
+            self.speaker.failed("find the other processes", errno);
         }
     }
 }

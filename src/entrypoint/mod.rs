@@ -21,7 +21,7 @@ pub mod voice;
 
 use core::ffi::CStr;
 
-use crate::base::job::Job;
+use crate::entrypoint::environment::Changes;
 use crate::entrypoint::life::Life;
 use crate::entrypoint::voice::Speaker;
 use crate::format::options::persona::Persona;
@@ -92,9 +92,12 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
     let place = terminal::hand_over(options.job, pid, &speaker);
     let identity = options.user.map(|user| user::find(user, &speaker));
     let home = identity.as_ref().and_then(|identity| identity.home);
-    let environment = environment::of(arguments, persona, &options, home);
+    let changes = Changes::new(arguments, persona, &options);
+    let changes = speaker.need("change the environment", changes);
+    let environment = environment::of(arguments, changes.as_ref(), home);
     let environment = speaker.need("make the environment", environment);
-    let path = environment::path(arguments, persona, &options).unwrap_or(PATH);
+    let path = environment::path(arguments, changes.as_ref()).unwrap_or(PATH);
+    drop(changes);
     let launched = launch(
         slots,
         &Command {
@@ -103,7 +106,7 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
             environment,
             directory: options.directory,
             job: place.job,
-            has_terminal: place.has_terminal,
+            has_terminal: place.takes_terminal,
             identity: identity.map(|found| found.identity),
             mask,
             ignores_children,
@@ -122,7 +125,7 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
         speaker,
         is_init,
         words.name(),
-        place.job == Job::Group,
+        place,
     )
     .run(sees_each)
 }

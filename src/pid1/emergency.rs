@@ -1,4 +1,5 @@
-//! When PID 1 itself is at fault: say so, kill, sync within a bound, restart.
+//! When host-init itself is at fault: as a machine's PID 1 say so, kill, sync within a
+//! bound, restart; else say so and exit.
 //!
 //! Nothing here trusts what PID 1 knew: it may be what is broken. A second fault
 //! on the way asks the kernel to restart at once.
@@ -40,8 +41,12 @@ pub const UNSAID: u32 = 10_000;
 /// Whether a fault is being dealt with.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process supervises as PID 1, or is a child of the one that does.
+static IS_SUPERVISED: AtomicBool = AtomicBool::new(false);
+
 /// Says where host-init is PID 1: from here on a fault is dealt with.
 pub fn set_role(role: Role) {
+    IS_SUPERVISED.store(true, Ordering::Relaxed);
     IS_MACHINE.store(role == Role::Machine, Ordering::Relaxed);
 }
 
@@ -86,8 +91,9 @@ fn write(line: &Line) {
 }
 
 fn die(epitaph: &Line) -> ! {
-    if !power::is_init() {
-        // A child of PID 1: its end is told to PID 1 by the kernel.
+    if IS_SUPERVISED.load(Ordering::Relaxed) && !power::is_init() {
+        // A child of PID 1: its end is told to PID 1 by the kernel, and what is written
+        // here could be PID 1's as well.
         task::exit(CODE);
     }
     let has_failed = HAS_FAILED.swap(true, Ordering::Relaxed);

@@ -1,12 +1,21 @@
 //! The entrypoint: one command, its signals, its end, and what it leaves behind.
 //!
 //! ```text
-//!   Running ──▶ Ending ──▶ (exit)
-//!      └──────────────────▶ (exit)
+//!   Running ──▶ Ending ──▶ Killed
+//!      │           │          │
+//!      └───────────┴──────────┴───▶ (exit)
 //! ```
 //!
-//! `Running` is the life of the command. In `Ending` it is gone, and the processes
-//! that it left are stopped; most entrypoints have no such time.
+//! `Running` is the life of the command. In `Ending` it is gone, and the processes that
+//! it left were told to end; most entrypoints have no such time. In `Killed` their
+//! deadline is over, or somebody asked again: they were killed, and so is whatever
+//! host-init adopts from them. Both end when nobody is left, `Killed` also when its own
+//! time is over.
+//!
+//! Whose the terminal is, and who follows a key that stops, is decided in [`place`]
+//! before there is a command.
+
+pub mod place;
 
 use core::time::Duration;
 
@@ -23,8 +32,10 @@ pub enum Target {
     Command,
     /// The command's process group.
     Group,
-    /// Every other process that host-init is to reap.
+    /// Every other process that descends from host-init or is to be reaped by it.
     Others,
+    /// Those of the others that are host-init's own children by now.
+    Adopted,
 }
 
 /// What becomes of the others when the command has ended.
@@ -194,6 +205,8 @@ pub enum Event {
     Ended(Exit),
     /// A signal stopped the command.
     Stopped(Signal),
+    /// Others have ended, and children that they had are host-init's now.
+    Reaped,
     /// There is no other process left to reap.
     Alone,
     /// Time has passed.
@@ -212,7 +225,7 @@ pub enum Action {
     Stop,
     /// Give the command the terminal, if host-init has it.
     GiveTerminal,
-    /// Find out whether there are others, and go on reaping them.
+    /// Find out whether there are others, and reap each from now on.
     LookForOthers,
     /// Exit with this code.
     Exit(u8),
@@ -290,6 +303,14 @@ impl Entrypoint {
             }
             Event::Ended(exit) => self.ended(now, exit, &mut actions),
             Event::Stopped(signal) => self.stopped(signal, &mut actions),
+            Event::Reaped => match self.state {
+                // Whoever was their child was told what they were.
+                State::Running { .. } | State::Ending { .. } => {}
+                // What was made since the others were looked for was not.
+                State::Killed { .. } => {
+                    push(&mut actions, Action::Send(Target::Adopted, Signal::KILL));
+                }
+            },
             Event::Alone => match self.state {
                 // Those that it had are gone, and it may have more.
                 State::Running { .. } => {}
@@ -358,10 +379,12 @@ impl Entrypoint {
                 let grace = self.rules.kill_after.unwrap_or(PATIENCE);
                 let until = kill_at.unwrap_or(now.after(grace));
                 self.state = State::Ending { code, until };
+                // First: a child that the kernel releases while they are looked for
+                // can make the look pass over another.
+                push(actions, Action::LookForOthers);
                 push(actions, Action::Send(Target::Others, Signal::TERM));
                 // A stopped process does not see it until it goes on.
                 push(actions, Action::Send(Target::Others, Signal::CONT));
-                push(actions, Action::LookForOthers);
             }
         }
     }

@@ -26,18 +26,6 @@ pub fn read<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
     read_all(&file, buffer)
 }
 
-/// Reads the start of a file of `/proc` or `/sys`, as much as one read gives.
-///
-/// # Errors
-///
-/// The kernel's reasons.
-pub fn read_start<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(reason)?;
-    let length = rustix::io::read(&file, &mut *buffer).map_err(reason)?;
-    Ok(buffer.get(..length).unwrap_or_default())
-}
-
 /// Reads what is left of an open file.
 ///
 /// # Errors

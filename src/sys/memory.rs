@@ -1,6 +1,7 @@
 //! Memory from the kernel: shared with forked children, or given back after use.
 
 use core::ffi::CStr;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -47,6 +48,74 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's, and every borrow of it has ended.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+/// Values one behind the other, of which only those that are there cost anything.
+pub struct List<T> {
+    memory: Scratch,
+    length: usize,
+    values: PhantomData<T>,
+}
+
+impl<T: Copy> List<T> {
+    /// An empty list with room for `most`.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel has no room.
+    pub fn new(most: usize) -> Result<Self> {
+        const { assert!(align_of::<T>() <= 4096, "a mapping begins with a page") };
+        let bytes = most.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
+        Ok(Self {
+            // There is no mapping of nothing.
+            memory: Scratch::new(bytes.max(1))?,
+            length: 0,
+            values: PhantomData,
+        })
+    }
+
+    /// Appends a value; one for which there is no room is left out.
+    pub fn push(&mut self, value: T) {
+        let end = self.length.saturating_add(1).saturating_mul(size_of::<T>());
+        if end <= self.memory.length {
+            // SAFETY: the mapping goes on to the end of this value.
+            let place = unsafe { self.start().add(self.length) };
+            // SAFETY: as above; it is aligned, and this list's alone.
+            unsafe { place.write(value) };
+            self.length += 1;
+        }
+    }
+
+    /// Leaves out what `keeps` does not want.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
+        let mut length = 0;
+        for index in 0..self.length {
+            let values = self.values_mut();
+            let value = values[index];
+            if keeps(&value) {
+                values[length] = value;
+                length += 1;
+            }
+        }
+        self.length = length;
+    }
+
+    /// The values, to be put into another order.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        // SAFETY: so many were written, of a type that needs no drop; the list is
+        // borrowed as long as they are.
+        unsafe { core::slice::from_raw_parts_mut(self.start(), self.length) }
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[T] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts(self.start(), self.length) }
+    }
+
+    const fn start(&self) -> *mut T {
+        self.memory.start.as_ptr().cast()
     }
 }
 
@@ -243,5 +312,32 @@ mod tests {
 
         assert_eq!(scratch.bytes().len(), 10_000);
         assert!(scratch.bytes().iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn a_list_has_what_it_was_given_and_has_room_for() {
+        let mut list = List::new(1_000).unwrap();
+        assert_eq!(list.values(), [""; 0]);
+
+        // A page is the least that there is.
+        for word in ["a", "b", "c"].into_iter().cycle().take(1_100) {
+            list.push(word);
+        }
+        list.values_mut().sort_unstable();
+        list.retain(|word| *word != "b");
+
+        assert!(list.values().len() < 1_000, "{}", list.values().len());
+        assert!(list.values().is_sorted());
+        assert!(list.values().contains(&"a") && list.values().contains(&"c"));
+        assert!(!list.values().contains(&"b"));
+    }
+
+    #[test]
+    fn a_list_may_have_no_room() {
+        let mut list = List::new(0).unwrap();
+
+        list.push([0_u64; 1_000]);
+
+        assert!(list.values().is_empty());
     }
 }

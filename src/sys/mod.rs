@@ -8,8 +8,8 @@
 //!
 //! What this room upholds for all the others:
 //!
-//! - A child that shares memory with PID 1 ([`spawn`]) touches its own stack,
-//!   its own cell and data that nobody writes, and makes only system calls.
+//! - A child that shares memory with host-init ([`spawn`]) writes its own stack, cell
+//!   and pid, reads what nobody writes meanwhile, and makes only system calls.
 //! - PID 1 has one thread. A `static` that is written is written by that thread
 //!   alone, and no reference to it outlives a call.
 
@@ -24,6 +24,7 @@ mod call;
 pub mod cgroup;
 pub mod clock;
 mod clone;
+pub mod descendants;
 pub mod fault;
 pub mod files;
 pub mod handover;

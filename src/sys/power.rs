@@ -126,6 +126,25 @@ pub fn signal_process(pidfd: &rustix::fd::OwnedFd, signal: Signal) -> Result<()>
     }
 }
 
+/// Sends a signal to a child that was not released yet, by its number: where a filter
+/// refuses [`signal_process`]. One that has ended is fine.
+///
+/// # Errors
+///
+/// The kernel's reasons but that.
+pub fn signal_child(pid: u32, signal: Signal) -> Result<()> {
+    let pid = usize::try_from(pid).map_err(|_| Errno::ESRCH)?;
+    if pid <= 1 {
+        return Err(Errno::ESRCH);
+    }
+    let words = [pid, usize::from(signal.number()), 0, 0, 0, 0];
+    // SAFETY: takes numbers.
+    match unsafe { check(linux_raw_sys::general::__NR_kill, words) } {
+        Ok(_) | Err(Errno::ESRCH) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// Sends a signal to a pid that may by now be another process: only for pids of
 /// a control group that is being stopped, where any process is meant.
 pub fn signal_pid(pid: u32, signal: Signal) {

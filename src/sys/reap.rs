@@ -161,7 +161,8 @@ fn look(options: WaitOptions) -> Looked {
     }
 }
 
-/// Waits for the end of one child, without a bound: not for PID 1.
+/// Waits for the end of one child, without a bound, and hears of nothing else
+/// meanwhile: for one that does nothing and was killed, and never in the loop of PID 1.
 ///
 /// # Errors
 ///

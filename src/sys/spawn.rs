@@ -11,14 +11,24 @@
 //!
 //! # Safety
 //!
-//! - The child reads its slot and static data, writes its stack, its cell and its pid
-//!   in its slot, and makes system calls; it has no other access to PID 1's memory.
-//! - Every signal but those of faults is blocked until just before the exec, and
-//!   none has a handler in the child (`CLONE_CLEAR_SIGHAND`), so that nothing runs
-//!   in the shared memory; and PID 1 is not dumpable
-//!   ([`power::forbid_core_dumps`](super::power::forbid_core_dumps)), so that a core dump
-//!   of the child, which would end all who share the memory on kernels before
-//!   5.16, can't start.
+//! - The child reads its slot and static data, and makes system calls. It writes its
+//!   stack, its cell and its pid: in its slot or, as the one child of an entrypoint, in
+//!   a static text ([`OwnPid`]). What else it needs to write is in a mapping of its own
+//!   making. It has no other access to the memory that it shares.
+//! - Every signal but those of faults is blocked before the child is made, and in the
+//!   child until just before the exec. Then none has a handler, so that none runs
+//!   in the shared memory: `clone3(2)` takes them away (`CLONE_CLEAR_SIGHAND`), after
+//!   `clone(2)` the child itself does so first ([`fault`](super::fault)), and an
+//!   entrypoint never had any. A handler that somebody's signal calls before that
+//!   returns at once, and writes nothing but the child's stack.
+//! - A core dump of the child would end all who share the memory on kernels before
+//!   5.16. PID 1 is not dumpable, and so neither is the child
+//!   ([`power::forbid_core_dumps`](super::power::forbid_core_dumps), which
+//!   `pid1::start` calls). An entrypoint may be: with the child, its only one, its own
+//!   life is over.
+//! - Nobody traces the child of an entrypoint to get at the memory: who changes the
+//!   user is not dumpable from then on (`PR_SET_DUMPABLE(2const)`), and whoever could
+//!   trace it before could trace host-init.
 
 mod child;
 mod launch;

@@ -5,6 +5,7 @@ use rustix::fd::BorrowedFd;
 
 use super::call::check;
 use super::{Result, reason};
+use crate::base::job::Owner;
 
 fn input() -> BorrowedFd<'static> {
     // SAFETY: a closed one answers EBADF to everything that is asked here.
@@ -14,17 +15,6 @@ fn input() -> BorrowedFd<'static> {
 /// Whether standard input is a terminal.
 pub fn is_there() -> bool {
     rustix::termios::isatty(input())
-}
-
-/// Whose the terminal on standard input is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
-    /// This process's session, which it leads.
-    Own,
-    /// This process's session, which another leads.
-    Shared,
-    /// Another session's, or nobody's.
-    Other,
 }
 
 /// Whose the terminal on standard input is.

@@ -22,6 +22,7 @@ pub(crate) struct Plan<'s> {
     null: OwnedFd,
     leads: bool,
     terminal: Terminal,
+    refused: Option<u32>,
     /// What to write into `uid_map` and `gid_map`, without the right to mount.
     pub(crate) user: Option<(CString, CString)>,
     /// Where the first process tells of the second.
@@ -57,6 +58,7 @@ impl<'s> Plan<'s> {
             null: null(),
             leads: start.leads,
             terminal: start.terminal,
+            refused: start.refused,
             user: (uid != 0).then(|| (map(uid), map(gid))),
             end: end.as_raw_fd(),
         }
@@ -106,7 +108,10 @@ impl<'s> Plan<'s> {
     /// tells of its end, and stays for the sake of what is left.
     fn watch(&self) -> ! {
         lead();
-        if self.terminal == Terminal::OfAnother {
+        if matches!(
+            self.terminal,
+            Terminal::OfAnother | Terminal::OfAnotherBehind
+        ) {
             self.take_terminal();
         }
         let mut pidfd = -1;
@@ -160,6 +165,7 @@ impl<'s> Plan<'s> {
                 lead_group(0);
                 self.bring_forward(pid());
             }
+            Terminal::OfAnotherBehind => lead_group(0),
             Terminal::Behind => {
                 self.take_terminal();
                 self.bring_forward(self.start_another());
@@ -177,6 +183,9 @@ impl<'s> Plan<'s> {
         unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const limit) };
         self.set_signals();
         self.set_descriptors();
+        if let Some(call) = self.refused {
+            self.refuse(call);
+        }
         // SAFETY: both arrays end with a null pointer.
         unsafe {
             libc::execve(
@@ -252,6 +261,39 @@ impl<'s> Plan<'s> {
         for number in self.open {
             // SAFETY: takes numbers.
             unsafe { libc::dup2(self.null.as_raw_fd(), *number) };
+        }
+    }
+
+    /// Has the kernel answer `EPERM` to a system call from now on.
+    fn refuse(&self, call: u32) {
+        let step = |code: u32, k: u32, jt: u8| libc::sock_filter {
+            code: u16::try_from(code).unwrap_or(0),
+            jt,
+            jf: 0,
+            k,
+        };
+        let mut steps = [
+            // The call's number is the first of what a filter sees.
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call, 1),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
+            step(
+                libc::BPF_RET | libc::BPF_K,
+                libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned(),
+                0,
+            ),
+        ];
+        let program = libc::sock_fprog {
+            len: 4,
+            filter: steps.as_mut_ptr(),
+        };
+        let filter = libc::SECCOMP_MODE_FILTER;
+        // SAFETY: takes numbers.
+        let is_bound = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
+        // SAFETY: the kernel reads a program of four steps.
+        let result = unsafe { libc::prctl(libc::PR_SET_SECCOMP, filter, &raw const program) };
+        if !is_bound || result != 0 {
+            self.fail(c"filter calls");
         }
     }
 

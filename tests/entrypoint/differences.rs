@@ -55,12 +55,14 @@ const HANG_UPS: &str =
     "drops the first `HUP` and `CONT` after it gave up a terminal, real ones too";
 const UNREAD: &str = "an unread standard error can hang or end them";
 const STOPPED: &str = "a command that Ctrl-Z stops under PID 1 stays stopped";
-const KEPT: &str = "keep the directory they were started in (tini) and every descriptor";
+const DIRECTORY: &str = "keep the directory they were started in";
+const DESCRIPTORS: &str = "keep every descriptor that they were given";
+const STOLEN: &str = "take the terminal from the shell that started them in the background";
 const AUTOMATIC: &str = "wait for ever when they were started with `CHLD` ignored";
 
 const SOCKETS: &str = "leave `LISTEN_PID` as it is, so that sockets are nobody's";
 
-const DIFFERENCES: [Difference; 32] = [
+const DIFFERENCES: [Difference; 35] = [
     difference(SOCKETS, Peer::Tini, sockets_of_first, "1", "2"),
     difference(SOCKETS, Peer::DumbInit, sockets_of_first, "1", "2"),
     difference(PERMUTED, Peer::Tini, unknown_behind, "Code(1)", "Code(9)"),
@@ -130,9 +132,12 @@ const DIFFERENCES: [Difference; 32] = [
         "stays stopped",
         "continued",
     ),
-    difference(KEPT, Peer::Tini, kept, "here [50, 255]", "/ []"),
-    difference(KEPT, Peer::DumbInit, kept, "/ [50, 255]", "/ []"),
-    difference(KEPT, Peer::Catatonit, kept, "here []", "/ []"),
+    difference(DIRECTORY, Peer::Tini, kept, "here [50, 255]", "/ []"),
+    difference(DIRECTORY, Peer::Catatonit, kept, "here []", "/ []"),
+    difference(DESCRIPTORS, Peer::Tini, kept, "here [50, 255]", "/ []"),
+    difference(DESCRIPTORS, Peer::DumbInit, kept, "/ [50, 255]", "/ []"),
+    difference(STOLEN, Peer::Tini, behind, "true", "false"),
+    difference(STOLEN, Peer::Catatonit, behind, "true", "false"),
     difference(AUTOMATIC, Peer::Tini, without_children, "hangs", "Code(7)"),
     difference(
         AUTOMATIC,
@@ -148,10 +153,18 @@ fn each_difference_is_there_and_on_purpose() {
     let text = fs::read_to_string("docs/entrypoint.md").unwrap();
     let mut faults = Vec::new();
     for difference in &DIFFERENCES {
-        if !text.contains(difference.row) {
-            faults.push(format!("no such row in the document: {}", difference.row));
-        }
         let name = format!("{} {}", difference.peer.name(), difference.row);
+        let is_told = text.lines().any(|line| {
+            let (whose, what) = line
+                .strip_prefix("| ")
+                .and_then(|row| row.split_once(" | "))
+                .unwrap_or_default();
+            let mut peers = whose.split(", ");
+            what.contains(difference.row) && peers.any(|peer| peer == difference.peer.name())
+        });
+        if !is_told {
+            faults.push(format!("no such row in the document: {name}"));
+        }
         let is_held = std::panic::catch_unwind(|| {
             trial(difference.peer, |trial| {
                 let (theirs, ours) = (difference.theirs.to_owned(), difference.ours.to_owned());
@@ -344,6 +357,16 @@ fn stopped_by_key(place: &mut Place, program: &Program) -> String {
         }
         Side::Ours => place.told.next(),
     }
+}
+
+/// Whether the foreground is another's than the shell's, with which the terminal began.
+fn behind(place: &mut Place, program: &Program) -> String {
+    let words = ["--", &place.recorder(), "terminal"];
+    let kind = Terminal::OfAnotherBehind;
+    let _session = Session::new(place, program, Role::Ordinary, kind, &words);
+    let line = place.told.next();
+    assert_eq!(place.told.next(), "up");
+    of(&[line], "foreground").starts_with("true").to_string()
 }
 
 fn without_children(place: &mut Place, program: &Program) -> String {

@@ -68,9 +68,7 @@ impl Init {
     /// Finds the init among the children of its parent, where it is the oldest.
     fn find(&mut self) {
         self.is_told();
-        let children = format!("/proc/{0}/task/{0}/children", self.first);
-        let children = fs::read_to_string(children).unwrap();
-        self.pid = children.split_whitespace().next().unwrap().parse().unwrap();
+        self.pid = children(self.first)[0];
         // SAFETY: takes numbers.
         let pidfd = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid, 0) };
         self.pidfd = Some(owned(i32::try_from(pidfd).unwrap()));
@@ -195,6 +193,20 @@ impl Init {
         eventually("its sleep", || self.is_idle());
     }
 
+    /// How many processes of the namespace have not ended, but for its first.
+    pub(crate) fn left(&self) -> usize {
+        let mut known = vec![self.first];
+        let mut left = 0;
+        while let Some(pid) = known.pop() {
+            for child in children(pid) {
+                let state = line(child, "State:");
+                left += usize::from(state.is_some_and(|state| !state.starts_with('Z')));
+                known.push(child);
+            }
+        }
+        left
+    }
+
     /// Whether it waits, and did nothing since a moment ago.
     pub(crate) fn is_idle(&self) -> bool {
         is_idle(self.pid)
@@ -219,13 +231,7 @@ impl Init {
             if inside.split_whitespace().next_back() == Some(&pid.to_string()) {
                 return Some(outside);
             }
-            let children = format!("/proc/{outside}/task/{outside}/children");
-            let children = fs::read_to_string(children).unwrap_or_default();
-            known.extend(
-                children
-                    .split_whitespace()
-                    .map(|child| child.parse::<i32>().unwrap()),
-            );
+            known.extend(children(outside));
         }
         None
     }
@@ -261,6 +267,14 @@ fn line(pid: i32, name: &str) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The children of a process with one thread.
+fn children(pid: i32) -> Vec<i32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let children = children.unwrap_or_default();
+    let children = children.split_whitespace();
+    children.map(|child| child.parse().unwrap()).collect()
 }
 
 fn is_idle(pid: i32) -> bool {

@@ -25,6 +25,8 @@ mod codes;
 mod differences;
 mod environment;
 mod execs;
+mod faults;
+mod filters;
 mod flags;
 mod gifts;
 mod inheritance;

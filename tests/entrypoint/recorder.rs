@@ -122,6 +122,24 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
             have(Kin::Mortal);
             exit(number(0));
         }
+        // So too, with so many, each of whom a signal ends.
+        "leaves-many" => {
+            for _ in 0..number(1) {
+                have(Kin::Mortal);
+            }
+            exit(number(0));
+        }
+        // Leaves a line of so many, each the child of the one before, that hear nothing.
+        "leaves-line" => {
+            block(u64::MAX);
+            leave_line(number(1));
+            exit(number(0));
+        }
+        // So too, and a signal ends each.
+        "leaves-mortal-line" => {
+            leave_line(number(1));
+            exit(number(0));
+        }
         // Makes an orphan, which tells whose it is then.
         "orphan" => orphan(false),
         "reaped" => orphan(true),
@@ -140,6 +158,13 @@ fn be(role: &str, words: &[&CStr], variables: *const *const c_char) {
         }
         // Ends as by TERM when it is sent one, whether it comes or waits.
         "ends" => end(),
+        // Reads from the terminal, and stays when it could.
+        "reads" => {
+            tell("up");
+            await_end(&std::io::stdin());
+            tell("read");
+            stay();
+        }
         // Takes the terminal's signals, and tells whose the terminal is.
         "terminal" => {
             block(u64::MAX);
@@ -270,9 +295,32 @@ fn have(kin: Kin) {
         exit(0);
     }
     drop(is_ready);
+    await_end(&ready);
+}
+
+/// Makes a line of processes, and waits until all are there.
+fn leave_line(length: c_int) {
+    let (ready, is_ready) = pipe();
+    if fork() == 0 {
+        drop(ready);
+        for _ in 1..length {
+            if fork() != 0 {
+                drop(is_ready);
+                stay();
+            }
+        }
+        drop(is_ready);
+        stay();
+    }
+    drop(is_ready);
+    await_end(&ready);
+}
+
+/// Waits for a byte, or until nobody has the other end of a pipe.
+fn await_end(pipe: &impl AsRawFd) {
     let mut byte = 0_u8;
     // SAFETY: the kernel writes one byte at most.
-    unsafe { libc::read(ready.as_raw_fd(), (&raw mut byte).cast(), 1) };
+    unsafe { libc::read(pipe.as_raw_fd(), (&raw mut byte).cast(), 1) };
 }
 
 /// Makes an orphan. With a wish for its end, waits until it was reaped.

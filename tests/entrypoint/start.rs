@@ -35,6 +35,9 @@ pub(crate) enum Terminal {
     /// Its parent leads that session and brought it to the foreground, as a shell
     /// does.
     OfAnother,
+    /// Its parent leads that session and is in the foreground itself, as a shell is
+    /// that was told `&`.
+    OfAnotherBehind,
     /// It leads the session, and another is in the foreground.
     Behind,
 }
@@ -65,6 +68,8 @@ pub(crate) struct Start {
     pub(crate) leads: bool,
     /// What its standard input, output and error are, if a terminal.
     pub(crate) terminal: Terminal,
+    /// A system call that a filter refuses, to it and to what it runs.
+    pub(crate) refused: Option<u32>,
 }
 
 impl Start {
@@ -87,6 +92,7 @@ impl Start {
             open: Vec::new(),
             leads: true,
             terminal: Terminal::None,
+            refused: None,
         }
     }
 
@@ -142,8 +148,14 @@ impl Start {
         for number in 0..3 {
             self = self.stdio(number, Some(fd.try_clone().unwrap()));
         }
-        self.leads = terminal != Terminal::OfAnother;
+        self.leads = !matches!(terminal, Terminal::OfAnother | Terminal::OfAnotherBehind);
         self.terminal = terminal;
+        self
+    }
+
+    /// With a filter, as container runtimes install one, that refuses this call.
+    pub(crate) fn refused(mut self, call: libc::c_long) -> Self {
+        self.refused = Some(u32::try_from(call).unwrap());
         self
     }
 

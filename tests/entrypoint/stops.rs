@@ -100,7 +100,9 @@ fn a_command_that_stops_in_time_tells_how() {
 fn left(place: &mut Place, role: Role, flags: &[&str], kind: &str) -> Init {
     place.forget();
     let recorder = &place.recorder();
-    let words = [flags, &["--", recorder, kind, "7"]].concat();
+    let kind: Vec<&str> = kind.split(' ').collect();
+    let (kind, count) = kind.split_first().unwrap();
+    let words = [flags, &["--", recorder, kind, "7"], count].concat();
     Start::new(place, &host_init())
         .role(role)
         .words(&words)
@@ -137,6 +139,48 @@ fn what_ends_when_it_is_told_is_not_waited_for_longer() {
         let mut init = left(&mut place, role, &["--wait", "-k", "1h"], "leaves-mortals");
 
         assert_eq!(init.end(), End::Code(7), "{role:?}");
+    }
+}
+
+#[test]
+fn however_many_a_command_leaves_all_are_told() {
+    let mut place = Place::new();
+    for role in ROLES {
+        // More than one page of /proc tells of.
+        let flags = ["--wait", "-k", "1h"];
+        let mut init = left(&mut place, role, &flags, "leaves-many 1500");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert_eq!(init.left(), 0, "{role:?}");
+    }
+}
+
+#[test]
+fn children_of_what_a_command_leaves_are_told_as_well() {
+    let mut place = Place::new();
+    for role in ROLES {
+        let flags = ["--wait", "-k", "1h"];
+        let mut init = left(&mut place, role, &flags, "leaves-mortal-line 5");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert_eq!(init.left(), 0, "{role:?}");
+    }
+}
+
+#[test]
+fn children_of_what_a_command_leaves_are_killed_however_deep() {
+    let mut place = Place::new();
+    for role in ROLES {
+        let flags = ["--wait", "-k", "300ms"];
+        let begin = Instant::now();
+        let mut init = left(&mut place, role, &flags, "leaves-line 50");
+
+        assert_eq!(init.end(), End::Code(7), "{role:?}");
+
+        assert!(begin.elapsed() >= SOON, "{role:?}");
+        assert_eq!(init.left(), 0, "{role:?}");
     }
 }
 
@@ -248,6 +292,45 @@ fn a_job_of_a_shell_stops_with_its_command_and_both_go_on() {
 }
 
 #[test]
+fn a_job_in_the_background_leaves_its_shell_the_terminal() {
+    let mut place = Place::new();
+    for flags in [&[][..], &["--wait", "-k", "200ms"]] {
+        place.forget();
+        let recorder = &place.recorder();
+        let words = [flags, &["--", recorder, "terminal"]].concat();
+        let kind = Terminal::OfAnotherBehind;
+        let mut session = Session::new(&place, &host_init(), Role::Ordinary, kind, &words);
+        let shell = session.foreground();
+        assert_eq!(
+            place.told.next(),
+            "foreground false leads-group true leads-session false controlled true"
+        );
+        assert_eq!(place.told.next(), "up");
+        assert_eq!(session.foreground(), shell, "while it runs");
+
+        session.init.signal_inside(3, libc::SIGKILL);
+
+        assert_eq!(session.init.end(), End::Code(137));
+        assert_eq!(session.foreground(), shell, "at its end");
+    }
+}
+
+#[test]
+fn a_job_in_the_background_that_wants_to_read_stops_with_its_command() {
+    let place = Place::new();
+    let words = ["--", &place.recorder(), "reads"];
+    let kind = Terminal::OfAnotherBehind;
+    let session = Session::new(&place, &host_init(), Role::Ordinary, kind, &words);
+    let shell = session.foreground();
+
+    for pid in [3, 2] {
+        crate::lines::eventually("its stop", || session.init.state_inside(pid) == Some('T'));
+    }
+
+    assert_eq!(session.foreground(), shell);
+}
+
+#[test]
 fn a_command_that_a_key_stops_where_nobody_could_continue_it_goes_on() {
     let mut place = Place::new();
     for flags in ["--job=group", "--job=session"] {
@@ -284,5 +367,27 @@ fn keys_reach_a_command_once_that_shares_the_foreground() {
         session.init.has_heard_all();
         session.init.signal(64);
         assert_eq!(place.told.next(), "signal 64 from 2");
+    }
+}
+
+#[test]
+fn a_key_ends_what_a_command_leaves() {
+    let mut place = Place::new();
+    for (role, kind, job) in [
+        (Role::Ordinary, Terminal::OfAnother, "--job=group"),
+        (Role::First, Terminal::Own, "--job=group"),
+    ] {
+        place.forget();
+        let recorder = &place.recorder();
+        let words = [job, "--wait", "-k", "1h", "--", recorder, "leaves", "7"];
+        let mut session = Session::new(&place, &host_init(), role, kind, &words);
+        for _ in 0..2 {
+            place.told.wait_for("signal 15 from");
+        }
+        session.init.is_asleep();
+
+        session.control(b'C');
+
+        assert_eq!(session.init.end(), End::Code(7), "{role:?}");
     }
 }

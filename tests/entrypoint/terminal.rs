@@ -51,6 +51,12 @@ impl Session {
         assert_eq!(set, 0);
     }
 
+    /// The group in the foreground, by its number out here.
+    pub(crate) fn foreground(&self) -> i32 {
+        // SAFETY: asks about a descriptor.
+        unsafe { libc::tcgetpgrp(self.keys.as_raw_fd()) }
+    }
+
     /// Closes the window.
     pub(crate) fn hang_up(self) -> Init {
         drop(OwnedFd::from(self.keys));

@@ -73,9 +73,9 @@ options! {
     'E' "env" " NAME=VALUE" Env "a variable for the command";
     _ "unset-env" " NAME" UnsetEnv "a variable that the command does not get";
     'w' "warn-reaped" "" WarnReaped "say the pid of each orphan that was reaped";
-    'v' "verbose" "" Verbose "say more; up to three times";
+    'v' "verbose" "" Verbose "say more; twice, also each signal that is sent";
     'q' "quiet" "" Quiet "say only what is fatal";
-    _ "config" " FILE" Config "supervise the host of this config";
+    _ "config" " FILE" Config "no command: supervise the host of this config, an absolute path";
     'h' "help" "" HELP "this";
     'V' "version" "" VERSION "the version";
 }

@@ -198,9 +198,9 @@ fn what_the_command_left_is_told_to_end_and_killed_at_its_deadline() {
     assert_eq!(
         entrypoint.handle(at(1_000), Event::Ended(Exit::Code(9))),
         [
+            Action::LookForOthers,
             Action::Send(Target::Others, Signal::TERM),
             Action::Send(Target::Others, Signal::CONT),
-            Action::LookForOthers,
         ]
     );
     assert_eq!(entrypoint.deadline(), Some(at(3_000)));
@@ -212,6 +212,24 @@ fn what_the_command_left_is_told_to_end_and_killed_at_its_deadline() {
         entrypoint.handle(at(3_001), Event::Alone),
         [Action::Exit(9)]
     );
+}
+
+#[test]
+fn what_is_adopted_after_the_deadline_is_killed_and_before_it_has_its_time() {
+    let mut entrypoint = with(|rules| rules.others = Others::Stopped);
+
+    assert_eq!(entrypoint.handle(at(0), Event::Reaped), []);
+    entrypoint.handle(at(0), Event::Ended(Exit::Code(0)));
+    assert_eq!(entrypoint.handle(at(4_999), Event::Reaped), []);
+    entrypoint.handle(at(5_000), Event::Tick);
+    for millis in [5_001, 5_500, 6_999] {
+        assert_eq!(
+            entrypoint.handle(at(millis), Event::Reaped),
+            [Action::Send(Target::Adopted, Signal::KILL)]
+        );
+    }
+
+    assert_eq!(entrypoint.handle(at(7_000), Event::Tick), [Action::Exit(0)]);
 }
 
 #[test]
@@ -390,12 +408,13 @@ fn no_history_has_more_actions_than_fit_nor_a_deadline_that_stays_due() {
                 entrypoint.handle(at(millis), Event::Tick);
                 assert!(entrypoint.deadline().is_none_or(|after| after > due));
             }
-            let event = match next(8) {
+            let event = match next(9) {
                 0 => Event::Ended(Exit::Code(3)),
                 1 => Event::Stopped(Signal::TSTP),
                 2 => Event::Alone,
                 3 => pressed(Signal::TSTP),
                 4 => sent(Signal::CONT),
+                5 => Event::Reaped,
                 _ => sent(Signal::from_number(1 + next(31) as u8).unwrap()),
             };
             let actions = entrypoint.handle(at(millis), event);

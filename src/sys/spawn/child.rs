@@ -71,7 +71,8 @@ pub(super) struct Plan {
     pub(super) mask: u64,
     /// Whether the program ignores its children's ends.
     pub(super) ignores_children: bool,
-    /// Whether a variable of its environment is to have its pid.
+    /// Whether the texts of [`OwnPid`] are to have its pid: not but for the one child
+    /// of an entrypoint.
     pub(super) tells_pid: bool,
     /// Whether PID 1's handlers of faults are the child's as well so far.
     pub(super) has_handlers: bool,
@@ -220,7 +221,8 @@ pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
     }
     if plan.tells_pid {
         for pid in OwnPid::ALL {
-            pid.fill();
+            // SAFETY: only the plan of `launch` asks for it, and this is its child.
+            unsafe { pid.fill() };
         }
     }
     if !plan.own_pid.is_null() {

@@ -170,13 +170,19 @@ impl OwnPid {
         self.text().0.get().cast_const().cast()
     }
 
-    /// Writes the entry with the pid of this process.
-    pub(super) fn fill(self) {
-        // SAFETY: this is the one child, and nobody reads the text yet.
+    /// Writes the entry with the pid of this process, where all who share its memory
+    /// have it.
+    ///
+    /// # Safety
+    ///
+    /// Called by the child of [`launch`] alone, which is the only one, before its exec:
+    /// nobody else has the text by then.
+    pub(super) unsafe fn fill(self) {
+        // SAFETY: the caller is the only one who has it.
         self.spell(unsafe { &mut *self.text().0.get() });
     }
 
-    /// Writes the entry with the pid of this process.
+    /// Writes an entry with the pid of this process into memory of the caller's.
     pub(super) fn spell(self, text: &mut PidText) {
         // There may be a longer one there of a child before.
         *text = [0; TEXT_BYTES];
