@@ -24,7 +24,7 @@ use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
 use crate::pid1::upward::Manager;
 use crate::pid1::watch::Watch;
-use crate::pid1::{leave, notices, program, work};
+use crate::pid1::{flags, leave, notices, program, work};
 use crate::policy::config::{Host, Ready};
 use crate::policy::ending::{self, Ending};
 use crate::policy::event::{Action, Event, ServiceId, Task};
@@ -245,8 +245,11 @@ impl Hands {
             Some(Said::Ready) => heard.get_or_insert_default().is_ready = true,
             Some(Said::Never) => {
                 self.readiness.close(&self.watch);
-                // One that has ended could say nothing else.
-                if self.processes.main(ServiceId::Host).is_some() {
+                // One that ends closes everything, and its end is told. (Without `/proc`
+                // that can't be known, and nothing is said.)
+                let ends = |pid| flags::flags(pid).is_none_or(|it| it & flags::EXITING != 0);
+                let host = self.processes.main(ServiceId::Host);
+                if host.is_some_and(|host| !ends(host.pid)) {
                     self.log.never_ready();
                 }
             }

@@ -15,6 +15,7 @@
 //! - [`keeper`]: what is kept of the host over power cuts, by children;
 //! - [`notices`], [`readiness`]: what the host says of itself;
 //! - [`leave`], [`holder`]: the last steps, in a child;
+//! - [`flags`]: what the kernel says of a process;
 //! - [`status`]: what is told to others in `/run/host-init`;
 //! - [`upward`]: what is told to whoever runs the container;
 //! - [`emergency`]: when PID 1 itself is at fault.
@@ -26,6 +27,7 @@ pub mod config;
 pub mod emergency;
 pub mod events;
 pub mod filesystems;
+pub mod flags;
 pub mod groups;
 pub mod hands;
 pub mod holder;
