@@ -186,14 +186,30 @@ fn what_can_not_be_started_leaves_nothing_open() {
         "[host]\ncommand = [\"/missing\"]\n{}start-limit = 3\n",
         ready_by(3, "")
     );
-    let room = Room::new(&config);
+    for refused in [Refused::Nothing, Refused::Processes] {
+        let room = Room::new(&config);
+        let mut init = Start::new(&room).refused(refused).spawn();
+
+        init.says("host: halted");
+
+        holds_pipes(&init, 0);
+        init.stop_with(0);
+        assert_eq!(count(&mut init, "never ready"), 0);
+    }
+}
+
+#[test]
+fn what_a_host_leaves_behind_keeps_no_pipe_open_in_pid_1() {
+    let mut room = room(&["leave"], "start-limit = 1");
     let mut init = Start::new(&room).spawn();
 
+    // It has left the session, and lives on.
+    let left = pid(&mut room);
     init.says("host: halted");
 
+    assert!(init.pids().contains(&left));
     holds_pipes(&init, 0);
     init.stop_with(0);
-    assert_eq!(count(&mut init, "never ready"), 0);
 }
 
 #[test]

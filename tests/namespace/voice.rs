@@ -153,11 +153,33 @@ fn by_descriptor(number: c_int, steps: &[&str]) {
                 up();
             }
             "later" => std::thread::sleep(std::time::Duration::from_millis(300)),
+            // The rest is done by what the host leaves when it fails.
+            "leave" => leave(),
             "wait" => wait_for_hup(),
             text => write(number, text),
         }
     }
     up();
+}
+
+/// Fails, and leaves a process in a session of its own, which goes on.
+fn leave() {
+    let child = fork();
+    if child == 0 {
+        // SAFETY: has no arguments.
+        unsafe { libc::setsid() };
+        // SAFETY: has no arguments.
+        while unsafe { libc::getppid() } != 1 {
+            std::thread::yield_now();
+        }
+        return;
+    }
+    // What is in the session still is killed with it.
+    // SAFETY: asks about a child.
+    while unsafe { libc::getsid(child) } != child {
+        std::thread::yield_now();
+    }
+    exit(1);
 }
 
 /// Tells that it is up, and goes on when it is told to.
