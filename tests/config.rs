@@ -11,7 +11,7 @@
 
 use host_init::format::config::error::Reason;
 use host_init::format::config::parse;
-use host_init::policy::config::Config;
+use host_init::policy::config::{Config, Ready};
 use proptest::prelude::*;
 
 mod config {
@@ -265,6 +265,32 @@ fn a_file_of_the_greatest_length_is_read_and_a_longer_one_is_not() {
             said.lines,
             ["2:65522: expected a file of at most 65536 bytes"]
         );
+    });
+}
+
+#[test]
+fn a_host_is_ready_by_one_of_seven_descriptors_and_no_other() {
+    let text = |ready: &str| format!("[host]\ncommand = [\"/a\"]\nready = \"{ready}\"\n");
+    let timed = |ready: &str| text(ready) + "ready-timeout = \"5s\"\n";
+    for number in 3..=9 {
+        with(timed(&format!("fd:{number}")).as_bytes(), |config, said| {
+            let host = config.and_then(|config| config.host.as_ref());
+            let ready = host.map(|host| host.ready);
+            assert_eq!(ready, Some(Ready::Descriptor(number)), "{:?}", said.lines);
+        });
+    }
+
+    for bad in ["fd:2", "fd:10", "fd:x", "fd:", "fd:03", "fd: 3", "3"] {
+        with(text(bad).as_bytes(), |_, said| {
+            let expected = format!(
+                "3:9: host.ready: expected \"none\", \"notify\" or one of \"fd:3\" to \"fd:9\", found \"{bad}\""
+            );
+            assert_eq!(said.lines, [expected]);
+        });
+    }
+    with(timed("none").as_bytes(), |_, said| {
+        let expected = "4:1: host.ready-timeout: expected ready beside it, and not \"none\"";
+        assert_eq!(said.lines, [expected]);
     });
 }
 

@@ -79,6 +79,7 @@ steps! {
     Session 3 220 "setsid" "A session of its own.";
     Stdin 4 208 "stdio" "Opening its standard descriptors.";
     Terminal 5 208 "terminal" "Making the console its controlling terminal.";
+    Ready 12 202 "fds" "Its descriptor to be ready by.";
     Limits 6 205 "limits" "Its limit of open files.";
     Group 7 216 "group" "Its group and supplementary groups.";
     User 8 217 "user" "Its user.";
@@ -102,6 +103,7 @@ impl Exit {
                 | Step::Session
                 | Step::Stdin
                 | Step::Terminal
+                | Step::Ready
                 | Step::Limits
                 | Step::Group
                 | Step::User

@@ -14,10 +14,11 @@
 //! | 52 | 8 | how often it must be heard of, in nanoseconds; 0 for never |
 //! | 60 | 8 | when it must be heard of next, all ones for never |
 //! | 68 | 4 | the descriptor of the socket at which it is heard, all ones for none |
-//! | 72 | 1 | 1 when it is ready |
-//! | 73 | 1 | 1 when all of its processes are heard |
-//! | 74 | 2 | zeros |
-//! | 76 | 4 | CRC-32 of all before |
+//! | 72 | 4 | the descriptor of the pipe at which it is to say that it is ready, all ones for none |
+//! | 76 | 1 | 1 when it is ready |
+//! | 77 | 1 | 1 when all of its processes are heard |
+//! | 78 | 2 | zeros |
+//! | 80 | 4 | CRC-32 of all before |
 //!
 //! Numbers are little-endian. A version that is not known is refused: the next
 //! life then kills what the one before has left, and starts anew.
@@ -47,15 +48,17 @@ pub struct Handover {
     pub socket: Option<i32>,
     /// Whose messages count.
     pub access: Access,
+    /// The number of the pipe at which it is to say that it is ready.
+    pub reader: Option<i32>,
 }
 
 /// Bytes of a record.
-pub const BYTES: usize = 80;
+pub const BYTES: usize = 84;
 
 const MAGIC: [u8; 8] = *b"hostinit";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// A table would be larger than the code, for a sum of 80 bytes.
+/// A table would be larger than the code, for a sum of 84 bytes.
 const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 
 impl Handover {
@@ -71,7 +74,7 @@ impl Handover {
             Readiness::By(at) => (false, at),
         };
         let interval = interval.unwrap_or_default().as_nanos();
-        let parts: [&[u8]; 13] = [
+        let parts: [&[u8]; 14] = [
             &MAGIC,
             &VERSION.to_le_bytes(),
             &self.pid.to_le_bytes(),
@@ -84,6 +87,7 @@ impl Handover {
             &u64::try_from(interval).unwrap_or(u64::MAX).to_le_bytes(),
             &alive_by.map_or(u64::MAX, Instant::as_nanos).to_le_bytes(),
             &self.socket.unwrap_or(-1).to_le_bytes(),
+            &self.reader.unwrap_or(-1).to_le_bytes(),
             &[u8::from(is_ready), u8::from(self.access == Access::All)],
         ];
         let mut record = [0; BYTES];
@@ -117,9 +121,11 @@ impl Handover {
         let (interval, rest) = rest.split_first_chunk::<8>()?;
         let (alive_by, rest) = rest.split_first_chunk::<8>()?;
         let (socket, rest) = rest.split_first_chunk::<4>()?;
+        let (reader, rest) = rest.split_first_chunk::<4>()?;
         let ([is_ready, hears_all], _) = rest.split_first_chunk::<2>()?;
         let at = Instant::from_nanos(u64::from_le_bytes(*at));
         let some = |bytes: [u8; 8], none| Some(u64::from_le_bytes(bytes)).filter(|n| *n != none);
+        let fd = |bytes: [u8; 4]| Some(i32::from_le_bytes(bytes)).filter(|number| *number >= 0);
         Some(Self {
             pid: u32::from_le_bytes(*pid),
             pidfd: i32::from_le_bytes(*pidfd),
@@ -137,7 +143,8 @@ impl Handover {
                 starts: u32::from_le_bytes(*starts),
             },
             open_files: some(*open_files, u64::MAX),
-            socket: Some(i32::from_le_bytes(*socket)).filter(|number| *number >= 0),
+            socket: fd(*socket),
+            reader: fd(*reader),
             access: match hears_all {
                 0 => Access::Main,
                 _ => Access::All,
@@ -166,6 +173,7 @@ mod tests {
         open_files: Some(1_024),
         socket: Some(11),
         access: Access::All,
+        reader: Some(12),
     };
 
     #[test]
@@ -182,6 +190,7 @@ mod tests {
             open_files: None,
             socket: None,
             access: Access::Main,
+            reader: None,
             ..HANDOVER
         };
         for handover in [HANDOVER, unheard] {
@@ -207,9 +216,9 @@ mod tests {
     #[test]
     fn another_version_is_refused_though_its_sum_is_right() {
         let mut record = HANDOVER.to_bytes();
-        record[8] = 1;
-        let sum = CRC.checksum(&record[..76]);
-        record[76..].copy_from_slice(&sum.to_le_bytes());
+        record[8] = 2;
+        let sum = CRC.checksum(&record[..80]);
+        record[80..].copy_from_slice(&sum.to_le_bytes());
 
         assert_eq!(Handover::from_bytes(&record), None);
     }

@@ -115,6 +115,7 @@ pub const fn result(exit: Exit) -> &'static str {
             | Step::Session
             | Step::Stdin
             | Step::Terminal
+            | Step::Ready
             | Step::Limits
             | Step::Group
             | Step::User

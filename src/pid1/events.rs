@@ -16,9 +16,9 @@ use crate::sys::{clock, reap};
 const SIGNALS: usize = 8;
 
 /// Events that one wake-up may bring: the end of every process, an empty group of
-/// every service, signals, and twice what the host says: before its end, and when it
-/// speaks.
-const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS + 2;
+/// every service, signals, and three times what the host says: before its end, and when
+/// it speaks at its socket and by its descriptor.
+const CAPACITY: usize = PLACES + SERVICES.len() + SIGNALS + 3;
 
 /// Things that are looked at after one wait; the rest are reported by the next.
 const READY: usize = 8;
@@ -112,10 +112,12 @@ impl Hands {
     /// A process that was in the table has ended. What the host said before it did is
     /// heard before it.
     fn note_end(&mut self, process: &Process, exit: Exit) {
-        if let processes::Part::Main(ServiceId::Host, _) = process.part
-            && let Some(heard) = self.hear(Some(process.pid))
-        {
-            self.push(heard);
+        if let processes::Part::Main(ServiceId::Host, _) = process.part {
+            if let Some(heard) = self.hear(Some(process.pid)) {
+                self.push(heard);
+            }
+            // What it left behind is not ready in its place.
+            self.readiness.close(&self.watch);
         }
         if let Some(event) = self.ended(process, exit) {
             self.push(event);

@@ -19,12 +19,13 @@ use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
 use crate::pid1::notices::Notices;
 use crate::pid1::processes::{Part, Place, Process, Processes};
+use crate::pid1::readiness::{Readiness, Said};
 use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
 use crate::pid1::upward::Manager;
 use crate::pid1::watch::Watch;
-use crate::pid1::{leave, notices, program, work};
-use crate::policy::config::Host;
+use crate::pid1::{flags, leave, notices, program, work};
+use crate::policy::config::{Host, Ready};
 use crate::policy::ending::{self, Ending};
 use crate::policy::event::{Action, Event, Outcome, ServiceId, Task};
 use crate::policy::machine::Machine;
@@ -74,6 +75,8 @@ pub struct Hands {
     pub keeper: Keeper,
     /// What the host says of itself.
     pub notices: Notices,
+    /// Where it says that it is ready, when it has a descriptor for that.
+    pub readiness: Readiness,
 }
 
 impl Hands {
@@ -188,11 +191,13 @@ impl Hands {
         }
         match self.try_start(id) {
             Ok(pid) => {
+                self.readiness.has_passed();
                 self.status.has_pid(id, pid);
                 self.log.started(id, pid);
                 None
             }
             Err(errno) => {
+                self.readiness.close(&self.watch);
                 let step = Step::Clone;
                 Some(Event::Unstarted(id, Failure { step, errno }))
             }
@@ -231,12 +236,35 @@ impl Hands {
         } else {
             self.notices.close(&self.watch);
         }
+        match host.map(|host| host.ready) {
+            Some(Ready::Descriptor(number)) => {
+                self.readiness.open(number, &self.watch, &self.log);
+            }
+            Some(Ready::None | Ready::Notify) | None => self.readiness.close(&self.watch),
+        }
     }
 
     /// What the host with this main process has said.
     pub fn hear(&mut self, main: Option<u32>) -> Option<Event> {
         let (groups, log) = (&self.groups, &self.log);
-        let heard = self.notices.hear(main, groups, &mut self.status, log);
+        let mut heard = self.notices.hear(main, groups, &mut self.status, log);
+        match self.readiness.hear() {
+            Some(Said::Ready) => heard.get_or_insert_default().is_ready = true,
+            Some(Said::Never) => {
+                self.readiness.close(&self.watch);
+                // One that ends closes everything, and its end is told. (Without `/proc`
+                // that can't be known, and nothing is said.)
+                let ends = |pid| flags::flags(pid).is_none_or(|it| it & flags::EXITING != 0);
+                let host = self.processes.main(ServiceId::Host);
+                if host.is_some_and(|host| !ends(host.pid)) {
+                    self.log.never_ready();
+                }
+            }
+            None => {}
+        }
+        if heard.is_some_and(|heard| heard.is_ready) {
+            self.readiness.close(&self.watch);
+        }
         heard.map(Event::Notified)
     }
 
@@ -253,6 +281,7 @@ impl Hands {
         };
         program::with(id, config, role, inherited, &heard, |program| {
             self.spawner.spawn(Program {
+                passed: self.readiness.passed(),
                 cgroup,
                 open_files: self.open_files,
                 ..program
@@ -355,6 +384,7 @@ impl Hands {
             pidfd,
             record,
             socket,
+            reader,
         } = self.adopted.take()?;
         // The life before has done it.
         self.has_aside = false;
@@ -374,6 +404,9 @@ impl Hands {
         self.status.adopted(id, pid, host);
         if let Some(socket) = socket {
             self.notices.adopt(socket, access, &self.watch);
+        }
+        if let Some(reader) = reader {
+            self.readiness.adopt(reader, &self.watch);
         }
         self.insert(pid, pidfd, Part::Main(id, ticket));
         // It may have ended while nobody was there to hear of it.
@@ -401,6 +434,7 @@ impl Hands {
             open_files: self.open_files,
             socket: self.notices.socket().map(handover::number),
             access: self.notices.access(),
+            reader: self.readiness.reader().map(handover::number),
         };
         let mut bytes = [0; HANDOVER_BYTES];
         let (own, kept) = bytes.split_at_mut(format::handover::BYTES);
@@ -417,8 +451,12 @@ impl Hands {
         let errno = if self.spawner.is_in_flight() || self.processes.has_abandoned(Place::Record) {
             Errno::EBUSY
         } else {
-            // What is said in between waits in the socket for the next life.
-            let kept = [Some(&process.pidfd), self.notices.socket()];
+            // What is said in between waits in the socket or the pipe for the next life.
+            let kept = [
+                Some(&process.pidfd),
+                self.notices.socket(),
+                self.readiness.reader(),
+            ];
             handover::reexecute(bytes, &kept, self.arguments)
         };
         self.log

@@ -5,6 +5,7 @@ use core::fmt::Write;
 use core::time::Duration;
 
 use crate::base::level::Level;
+use crate::pid1::flags;
 use crate::pid1::log::{Log, Part};
 use crate::sys::{clock, files, mount, power};
 
@@ -47,19 +48,7 @@ pub fn wait_until_alone() {
 
 /// Whether a process is a thread of the kernel's, or gone.
 fn is_kernels(pid: u32) -> bool {
-    /// `PF_KTHREAD` among the flags of `/proc/pid/stat`.
-    const KERNELS: u32 = 0x0020_0000;
-    /// Where the flags are behind the name, which may have anything in it.
-    const FLAGS: usize = 7;
-
-    let mut buffer = [0; 512];
-    let stat = path(pid, "stat").and_then(|path| files::read(c_str(&path)?, &mut buffer).ok());
-    let flags = stat.and_then(|stat| {
-        let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
-        let rest = core::str::from_utf8(stat.get(name_ends..)?).ok()?;
-        rest.split(' ').nth(FLAGS)?.parse::<u32>().ok()
-    });
-    flags.is_none_or(|flags| flags & KERNELS != 0)
+    flags::flags(pid).is_none_or(|flags| flags & flags::KERNELS != 0)
 }
 
 /// Says that a mount is busy, and who holds it, as far as the kernel tells.

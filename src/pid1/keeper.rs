@@ -398,6 +398,7 @@ fn run(host: &Host<'_>) -> Errno {
         has_watchdog_pid: false,
         directory: c"/",
         stdio: Stdio::Kmsg,
+        passed: None,
         cgroup: None,
         oom_score: None,
         open_files: None,

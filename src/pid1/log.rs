@@ -153,6 +153,16 @@ impl Log {
         }
     }
 
+    /// Says that the host can't be ready by its descriptor any more.
+    pub fn never_ready(&self) {
+        self.say(
+            Level::Notice,
+            &[Part::Text(
+                "host: closed its descriptor without a newline: never ready that way",
+            )],
+        );
+    }
+
     /// Says how it ended that a version was to be taken back.
     pub fn not_taken_back(&self, exit: Exit) {
         let mut word = heapless::String::<32>::new();

@@ -13,8 +13,9 @@
 //! - [`config`]: the config file, read and held;
 //! - [`work`]: what children do that may block: mounts, directories;
 //! - [`keeper`]: what is kept of the host over power cuts, by children;
-//! - [`notices`]: what the host says of itself;
+//! - [`notices`], [`readiness`]: what the host says of itself;
 //! - [`leave`], [`holder`]: the last steps, in a child;
+//! - [`flags`]: what the kernel says of a process;
 //! - [`status`]: what is told to others in `/run/host-init`;
 //! - [`upward`]: what is told to whoever runs the container;
 //! - [`emergency`]: when PID 1 itself is at fault.
@@ -26,6 +27,7 @@ pub mod config;
 pub mod emergency;
 pub mod events;
 pub mod filesystems;
+pub mod flags;
 pub mod groups;
 pub mod hands;
 pub mod holder;
@@ -35,6 +37,7 @@ pub mod log;
 pub mod notices;
 pub mod processes;
 pub mod program;
+pub mod readiness;
 pub mod start;
 pub mod status;
 pub mod upward;
@@ -49,6 +52,7 @@ use crate::pid1::hands::Hands;
 use crate::pid1::keeper::Keeper;
 use crate::pid1::notices::Notices;
 use crate::pid1::processes::Processes;
+use crate::pid1::readiness::Readiness;
 use crate::pid1::start::Started;
 use crate::pid1::status::Status;
 use crate::policy::event::{Action, Actions, Event};
@@ -137,5 +141,6 @@ fn prepare(
         has_aside: true,
         keeper: Keeper::default(),
         notices: Notices::default(),
+        readiness: Readiness::default(),
     }
 }

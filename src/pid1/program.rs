@@ -96,6 +96,7 @@ fn program<'a>(
         environment,
         inherited: None,
         has_watchdog_pid: false,
+        passed: None,
         directory,
         stdio,
         cgroup: None,

@@ -32,6 +32,8 @@ pub struct Adopted {
     pub record: Option<BootRecord>,
     /// The socket at which it is heard, if it is.
     pub socket: Option<Fd>,
+    /// The pipe at which it is to say that it is ready, if it is.
+    pub reader: Option<Fd>,
 }
 
 /// Bytes that are handed over at the most: a handover, and what is kept of the host.
@@ -54,6 +56,7 @@ pub fn start(role: Role, arguments: Arguments) -> Started {
     power::close_inherited(&[
         adopted.as_ref().map(|adopted| &adopted.pidfd),
         adopted.as_ref().and_then(|adopted| adopted.socket.as_ref()),
+        adopted.as_ref().and_then(|adopted| adopted.reader.as_ref()),
     ]);
     signals::reset_dispositions();
     let _ = fault::catch(emergency::fault);
@@ -91,11 +94,13 @@ fn try_adopt(arguments: Arguments) -> Option<Adopted> {
     let handover = Handover::from_bytes(own)?;
     let pidfd = sys::handover::adopt(handover.pidfd)?;
     let socket = handover.socket.and_then(sys::handover::adopt);
+    let reader = handover.reader.and_then(sys::handover::adopt);
     Some(Adopted {
         handover,
         pidfd,
         record: BootRecord::from_bytes(kept),
         socket,
+        reader,
     })
 }
 

@@ -87,14 +87,13 @@ impl Watch {
             .add(events, Interest::Change, Source::Group(place).number())
     }
 
-    /// Watches the socket at which the host is heard.
+    /// Watches a descriptor at which the host is heard.
     ///
     /// # Errors
     ///
     /// When memory has run out.
-    pub fn add_notices(&self, socket: &Fd) -> Result<()> {
-        self.poll
-            .add(socket, Interest::Read, Source::Notices.number())
+    pub fn add_notices(&self, fd: &Fd) -> Result<()> {
+        self.poll.add(fd, Interest::Read, Source::Notices.number())
     }
 
     /// Watches a descriptor no more.

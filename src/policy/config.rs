@@ -122,6 +122,8 @@ pub enum Ready {
     None,
     /// When it says so (`sd_notify(3)`).
     Notify,
+    /// When it writes a newline to this descriptor, as s6 has it.
+    Descriptor(u8),
 }
 
 /// Where a program's standard output and error go.

@@ -140,7 +140,7 @@ impl Settings {
                 vigil: vigil::Rules {
                     ready_within: match host.ready {
                         Ready::None => None,
-                        Ready::Notify => Some(host.ready_timeout),
+                        Ready::Notify | Ready::Descriptor(_) => Some(host.ready_timeout),
                     },
                     watchdog: Some(host.watchdog).filter(|interval| !interval.is_zero()),
                 },
@@ -295,6 +295,26 @@ mod tests {
                 },
             })
         );
+    }
+
+    #[test]
+    fn who_is_ready_by_a_descriptor_has_as_long_as_who_says_so() {
+        let within = |ready| {
+            let host = Host {
+                ready,
+                ..Host::new(heapless::Vec::new())
+            };
+            let config = Config {
+                host: Some(host),
+                ..Config::default()
+            };
+            let rules = Settings::new(&config, MACHINE.facts).host;
+            rules.and_then(|rules| rules.vigil.ready_within)
+        };
+
+        assert_eq!(within(Ready::None), None);
+        assert_eq!(within(Ready::Notify), Some(Duration::from_secs(90)));
+        assert_eq!(within(Ready::Descriptor(3)), Some(Duration::from_secs(90)));
     }
 
     #[test]

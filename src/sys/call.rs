@@ -29,6 +29,15 @@ pub(super) fn answered(answer: isize) -> Result<usize> {
     }
 }
 
+/// `dup3(2)`: a copy of a descriptor under this number, open over an exec; what had
+/// the number in this process is closed. It must belong to nobody who would miss it.
+pub(super) fn duplicate(fd: i32, number: i32) -> Result<()> {
+    let word = |number: i32| usize::try_from(number).map_err(|_| Errno::EBADF);
+    let words = [word(fd)?, word(number)?, 0, 0, 0, 0];
+    // SAFETY: takes numbers.
+    unsafe { check(raw::__NR_dup3, words) }.map(drop)
+}
+
 /// `exit_group(2)`: ends this process and runs nothing more.
 pub(super) fn exit_group(code: u8) -> ! {
     loop {

@@ -33,6 +33,7 @@ pub mod memory;
 pub mod mount;
 pub mod network;
 pub mod notify;
+pub mod pipe;
 pub mod poll;
 pub mod power;
 pub mod random;

@@ -69,12 +69,23 @@ pub struct Program<'a> {
     pub directory: &'a CStr,
     /// Its three standard descriptors.
     pub stdio: Stdio,
+    /// A descriptor that it gets besides those.
+    pub passed: Option<Passed<'a>>,
     /// The control group it starts in: the directory.
     pub cgroup: Option<BorrowedFd<'a>>,
     /// What it gets for `/proc/self/oom_score_adj`, if not what PID 1 has.
     pub oom_score: Option<&'static [u8]>,
     /// The soft limit of open files it gets, if not what PID 1 has.
     pub open_files: Option<u64>,
+}
+
+/// A descriptor that a program gets.
+#[derive(Clone, Copy)]
+pub struct Passed<'a> {
+    /// PID 1's own.
+    pub fd: BorrowedFd<'a>,
+    /// Its number in the program.
+    pub number: u8,
 }
 
 /// Entries of PID 1's own environment, as many as there are: they are where the

@@ -9,11 +9,11 @@ use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::process;
+
+use crate::voice;
 
 /// What the program is called when it is to be a host.
 pub(crate) const PATH: &str = "/host";
@@ -123,57 +123,6 @@ fn be(role: &str, words: &[&str]) {
                 unsafe { libc::kill(1, 35) };
             }
         }
-        // Says this of itself, a message each, and stays.
-        ("notes", messages) => {
-            for message in messages {
-                note(&message.replace('|', "\n"));
-            }
-            up();
-        }
-        // Is ready and ends in one go, for this many lives; and then stays.
-        ("ready-quick", [lives]) => {
-            note("READY=1");
-            quick(lives.parse().unwrap());
-        }
-        // Is ready later than it may be, but for what it says before.
-        ("late", [message]) => {
-            note(message);
-            std::thread::sleep(std::time::Duration::from_millis(1_500));
-            note("READY=1");
-            up();
-        }
-        // Waits for a signal before it is ready, and is alive from then on.
-        ("ready-on-hup", _) => {
-            set_signal(libc::SIGHUP, be_ready as *const () as libc::sighandler_t);
-            up();
-        }
-        // Has a child say this of it.
-        ("proxy", messages) => {
-            note(messages[0]);
-            let child = fork();
-            if child == 0 {
-                note(messages[1]);
-                exit(0);
-            }
-            let mut status = 0;
-            // SAFETY: the kernel writes one status.
-            unsafe { libc::waitpid(child, &raw mut status, 0) };
-            up();
-        }
-        // Floods PID 1 with messages, of its own and of its children's.
-        ("notes-flood", _) => {
-            tell("floods");
-            for _ in 0..3 {
-                if fork() == 0 {
-                    break;
-                }
-            }
-            let socket = UnixDatagram::unbound().unwrap();
-            let path = std::env::var("NOTIFY_SOCKET").unwrap();
-            loop {
-                let _ = socket.send_to(b"WATCHDOG=1\nSTATUS=flood", &path);
-            }
-        }
         // Dumps its memory.
         ("dumps", _) => {
             if life() == 1 {
@@ -182,28 +131,11 @@ fn be(role: &str, words: &[&str]) {
             tell(&record(0));
             stay();
         }
-        _ => panic!("no such host: {role}"),
+        _ => voice::be(role, words),
     }
 }
 
-extern "C" fn be_ready(_: c_int) {
-    note("READY=1");
-}
-
-/// Says something of this process, by a socket that is there for one message.
-fn note(message: &str) {
-    let name = std::env::var("NOTIFY_SOCKET").unwrap();
-    let socket = UnixDatagram::unbound().unwrap();
-    let address = match name.strip_prefix('@') {
-        Some(name) => SocketAddr::from_abstract_name(name).unwrap(),
-        None => SocketAddr::from_pathname(&name).unwrap(),
-    };
-    let long = "x".repeat(100_000);
-    let message = message.replace("LONG", &long);
-    socket.send_to_addr(message.as_bytes(), &address).unwrap();
-}
-
-fn up() {
+pub(crate) fn up() {
     tell(&format!("up {}", process::id()));
     stay();
 }
@@ -332,7 +264,7 @@ fn record(before: usize) -> String {
     }
 }
 
-fn quick(lives: usize) {
+pub(crate) fn quick(lives: usize) {
     if life() <= lives {
         process::exit(3);
     }
@@ -412,7 +344,7 @@ fn leave() {
     process::exit(0);
 }
 
-fn set_signal(number: c_int, action: libc::sighandler_t) {
+pub(crate) fn set_signal(number: c_int, action: libc::sighandler_t) {
     // SAFETY: the actions of this file are safe in a process of one thread.
     unsafe { libc::signal(number, action) };
 }
@@ -426,14 +358,14 @@ fn kill(pid: i32, number: c_int) {
     unsafe { libc::kill(pid, number) };
 }
 
-fn fork() -> i32 {
+pub(crate) fn fork() -> i32 {
     // SAFETY: this process has one thread.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
     pid
 }
 
-fn close(number: c_int) {
+pub(crate) fn close(number: c_int) {
     // SAFETY: the number is a descriptor of this process's own.
     unsafe { libc::close(number) };
 }
@@ -444,7 +376,7 @@ fn wait_for_end_of(pipe: c_int) {
     unsafe { libc::read(pipe, (&raw mut byte).cast(), 1) };
 }
 
-fn exit(code: c_int) -> ! {
+pub(crate) fn exit(code: c_int) -> ! {
     // SAFETY: ends this process.
     unsafe { libc::_exit(code) }
 }

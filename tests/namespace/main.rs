@@ -11,11 +11,13 @@ mod init;
 mod lines;
 mod room;
 mod start;
+mod voice;
 
 mod exits;
 mod manager;
 mod notices;
 mod place;
+mod readiness;
 mod starts;
 mod stops;
 mod streams;

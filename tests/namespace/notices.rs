@@ -16,16 +16,16 @@ backoff = \"0s\"
 backoff-max = \"0s\"
 ";
 
-fn is_ready(room: &Room) -> bool {
+pub(crate) fn is_ready(room: &Room) -> bool {
     room.json("run/host-init/state.json")["host"]["ready"] == true
 }
 
-fn record(room: &Room) -> serde_json::Value {
+pub(crate) fn record(room: &Room) -> serde_json::Value {
     room.json("run/host-init/status/host.json")
 }
 
 /// Lines of the log that have this in them.
-fn count(init: &mut Init, text: &str) -> usize {
+pub(crate) fn count(init: &mut Init, text: &str) -> usize {
     let said = init.said().all();
     said.iter().filter(|line| line.contains(text)).count()
 }
@@ -104,6 +104,106 @@ fn only_the_main_process_is_heard_until_it_says_else() {
     assert!(!is_ready(&room));
     init.stop_with(0);
     assert_eq!(count(&mut init, "host: ready"), 0);
+}
+
+#[test]
+fn another_process_is_heard_when_the_main_one_says_so_but_no_stranger() {
+    for (role, access, is_heard) in [
+        ("proxy", "all", true),
+        ("far-proxy", "all", false),
+        ("proxy", "main", false),
+        ("proxy", "none", false),
+    ] {
+        let access = format!("NOTIFYACCESS={access}");
+        let mut room = Room::with_host(&[role, &access, "READY=1"], NOTIFY);
+        let mut init = Start::new(&room).spawn();
+
+        // It comes up when the other was heard.
+        is_up(&mut room);
+
+        init.stop_with(0);
+        let said = count(&mut init, "host: ready");
+        assert_eq!(said, usize::from(is_heard), "{role} {access}");
+    }
+}
+
+#[test]
+fn descriptors_that_come_with_a_message_are_closed_however_many() {
+    let counts = ["1", "2", "20", "253"];
+    let words: Vec<&str> = ["barrier"].iter().chain(&counts).copied().collect();
+    let mut room = Room::with_host(&words, NOTIFY);
+    let mut init = Start::new(&room).spawn();
+
+    // It comes up when nobody has them any more.
+    is_up(&mut room);
+
+    let held = init.descriptors();
+    assert!(
+        !held
+            .iter()
+            .any(|(number, target)| *number > 2 && target.starts_with("pipe:"))
+    );
+    init.stop_with(0);
+}
+
+#[test]
+fn nonsense_is_passed_over_and_what_is_no_text_is_told_as_text() {
+    let words = [
+        "notes",
+        "",
+        "|||",
+        "=|=1|READY|READY=|READY=2|~=~",
+        "STATUS=a~b|READY=0",
+    ];
+    let mut room = Room::with_host(&words, NOTIFY);
+    let mut init = Start::new(&room).spawn();
+    is_up(&mut room);
+
+    eventually("its status", || {
+        room.json("run/host-init/state.json")["host"]["status"] == "a\u{fffd}b"
+    });
+
+    assert!(!is_ready(&room));
+    init.stop_with(0);
+    assert_eq!(count(&mut init, "host: ready"), 0);
+}
+
+#[test]
+fn a_host_that_gives_itself_up_is_told_to_abort_at_once() {
+    let words = ["notes", "READY=1", "WATCHDOG=trigger"];
+    let mut room = Room::with_host(&words, &format!("{NOTIFY}start-limit = 1"));
+    let mut init = Start::new(&room).spawn();
+
+    init.says("host: watchdog: not heard of in time, told to abort");
+    init.says("host: halted");
+
+    assert_eq!(record(&room)["result"], "watchdog");
+    assert_eq!(record(&room)["exit"]["signal"], "ABRT");
+    room.told.all();
+    init.stop_with(0);
+}
+
+#[test]
+fn a_host_may_choose_another_interval_and_none() {
+    // Without one in the config.
+    let words = ["notes", "READY=1", "WATCHDOG_USEC=100000"];
+    let room = Room::with_host(&words, &format!("{NOTIFY}start-limit = 1"));
+    let mut init = Start::new(&room).spawn();
+    init.says("host: watchdog: not heard of in time, told to abort");
+    init.says("host: halted");
+    init.stop_with(0);
+
+    // In place of a shorter one.
+    for longer in ["WATCHDOG_USEC=0", "WATCHDOG_USEC=3600000000"] {
+        let words = ["notes", &format!("READY=1|{longer}")];
+        let rest = format!("{NOTIFY}watchdog = \"300ms\"");
+        let mut room = Room::with_host(&words, &rest);
+        let mut init = Start::new(&room).spawn();
+        is_up(&mut room);
+        assert!(init.lives_for(Duration::from_secs(1)));
+        init.stop_with(0);
+        assert_eq!(count(&mut init, "told to abort"), 0);
+    }
 }
 
 #[test]

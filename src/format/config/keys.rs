@@ -244,9 +244,9 @@ keys! {
     Host "on-halt" OnHalt, "\"stay\"",
         "What follows when there is nothing left to try: `stay`, `reboot` (three times at most), `poweroff`, `exit` (of a container, with 253) or `shell` (on the console). Needs `start-limit`.", "\"reboot\"";
     Host "ready" Ready, "\"none\"",
-        "When it is ready: `none` (as soon as it is started) or `notify` (when it says so, see [host.md](host.md#ready-and-watched)).", "\"notify\"";
+        "When it is ready: `none` (as soon as it is started), `notify` (when it says so) or `fd:3` to `fd:9` (when it writes a newline to that descriptor), see [host.md](host.md#ready-and-watched).", "\"notify\"";
     Host "ready-timeout" Timeout(Time::ReadyTimeout), "\"90s\"",
-        "How long it may take to be ready before it is ended, which is a failure; not zero. Needs `ready = \"notify\"`.", "\"20s\"";
+        "How long it may take to be ready before it is ended, which is a failure; not zero. Needs a `ready` that is not `none`.", "\"20s\"";
     Host "watchdog" Duration(Time::Watchdog), "\"0s\"",
         "How often it must say that it is alive before it is ended, which is a failure; 0 for never.", "\"30s\"";
 
@@ -290,7 +290,17 @@ pub const ON_HALT: [(&str, OnHalt); 5] = [
 ];
 
 /// When the host is ready, by its name.
-pub const READY: [(&str, Ready); 2] = [("none", Ready::None), ("notify", Ready::Notify)];
+pub const READY: [(&str, Ready); 9] = [
+    ("none", Ready::None),
+    ("notify", Ready::Notify),
+    ("fd:3", Ready::Descriptor(3)),
+    ("fd:4", Ready::Descriptor(4)),
+    ("fd:5", Ready::Descriptor(5)),
+    ("fd:6", Ready::Descriptor(6)),
+    ("fd:7", Ready::Descriptor(7)),
+    ("fd:8", Ready::Descriptor(8)),
+    ("fd:9", Ready::Descriptor(9)),
+];
 
 /// What a signal may ask for, by its name.
 pub const ASKED: [(&str, Asked); 6] = [
@@ -360,7 +370,7 @@ impl Kind {
             Self::Command(_) => "an array of 1 to 64 strings, an absolute path first",
             Self::Limit => "a whole number from 0 to 1000",
             Self::OnHalt => "\"stay\", \"reboot\", \"poweroff\", \"exit\" or \"shell\"",
-            Self::Ready => "\"none\" or \"notify\"",
+            Self::Ready => "\"none\", \"notify\" or one of \"fd:3\" to \"fd:9\"",
         }
     }
 

@@ -99,12 +99,12 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// How long it may take to say that it is ready means nothing when it need not.
     pub(super) fn check_ready(&mut self) {
-        if self.draft.host.ready == Ready::Notify {
+        if self.draft.host.ready != Ready::None {
             return;
         }
         let name = "ready-timeout";
         if let Some(at) = self.draft.place_of(Table::Host, name) {
-            self.refuse_whole(at, Table::Host, name, "ready = \"notify\" beside it");
+            self.refuse_whole(at, Table::Host, name, "ready beside it, and not \"none\"");
         }
     }
 

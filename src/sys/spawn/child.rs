@@ -6,7 +6,7 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
 use super::launch::{Identity, OwnPid, PidText};
@@ -15,7 +15,7 @@ use super::{Inherited, Program, Stdio, search};
 use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
 use crate::base::job::Job;
-use crate::sys::call::{execve, exit_group, set_signal_mask};
+use crate::sys::call::{duplicate, execve, exit_group, set_signal_mask};
 use crate::sys::{Result, fault, files, power, reason, signals, terminal};
 
 /// What the child and PID 1 both see, also when the child is a fork.
@@ -62,6 +62,8 @@ pub(super) struct Plan {
     pub(super) job: Job,
     /// Whether standard input is a terminal, which is to be the program's.
     pub(super) has_terminal: bool,
+    /// A descriptor, and the number that it is to have in the program.
+    pub(super) passed: Option<(i32, i32)>,
     pub(super) identity: Option<Identity>,
     /// A control group to move into, when the kernel could not start it there.
     pub(super) cgroup: i32,
@@ -117,6 +119,9 @@ impl Plan {
             stdio: program.stdio,
             job: Job::Session,
             has_terminal: program.stdio == Stdio::Terminal,
+            passed: program
+                .passed
+                .map(|passed| (passed.fd.as_raw_fd(), i32::from(passed.number))),
             identity: None,
             cgroup: -1,
             oom_score: program.oom_score,
@@ -203,6 +208,9 @@ pub(super) fn become_program(plan: &Plan) -> (Step, Errno) {
             taken => step!(Terminal, taken),
         }
     }
+    // The number may be that of a descriptor which the steps before have needed, and
+    // beyond the limit that the program gets.
+    step!(Ready, pass(plan.passed));
     // Not worth the program's life: an unprivileged container may not set it.
     if let Some(score) = plan.oom_score {
         let _ = files::write_existing(c"/proc/self/oom_score_adj", score);
@@ -293,6 +301,18 @@ fn set_stdio(stdio: Stdio) -> Result<()> {
     let output = output.as_ref().unwrap_or(&opened);
     rustix::stdio::dup2_stdout(output).map_err(reason)?;
     rustix::stdio::dup2_stderr(output).map_err(reason)
+}
+
+fn pass(passed: Option<(i32, i32)>) -> Result<()> {
+    let Some((fd, number)) = passed else {
+        return Ok(());
+    };
+    if fd == number {
+        // SAFETY: PID 1 keeps it open until the child has its own copy.
+        let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+        return rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(reason);
+    }
+    duplicate(fd, number)
 }
 
 fn open_stdio(path: &CStr, flags: OFlags) -> Result<OwnedFd> {

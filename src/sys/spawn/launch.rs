@@ -84,6 +84,7 @@ pub fn launch(slots: Slots, command: &Command) -> Result<Launched> {
         stdio: Stdio::Inherited,
         job: command.job,
         has_terminal: command.has_terminal,
+        passed: None,
         identity: command.identity,
         cgroup: -1,
         oom_score: None,
