@@ -126,6 +126,8 @@ pub enum Halt {
     TakeBackFailed = 4,
     /// Nobody knows whether it was taken back: the power went.
     TakeBackUnknown = 5,
+    /// Whoever kept it running before host-init has halted it.
+    Before = 6,
 }
 
 /// How a version is taken back.

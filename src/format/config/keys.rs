@@ -96,6 +96,8 @@ pub enum Kind {
     OnHalt,
     /// When the host is ready.
     Ready,
+    /// What came before host-init.
+    Compat,
 }
 
 /// The fields that hold a string.
@@ -250,6 +252,9 @@ keys! {
     Host "watchdog" Duration(Time::Watchdog), "\"0s\"",
         "How often it must say that it is alive before it is ended, which is a failure; 0 for never.", "\"30s\"";
 
+    Host "compat" Compat, "nothing",
+        "What came before: `launcher`, a script whose variables fill what is left out here and whose files are read and kept, see [host.md](host.md#from-a-launcher-script).", "\"launcher\"";
+
     Root "shutdown" Table(Table::Shutdown), "its defaults",
         "How long the last steps of an ending may take before they are given up.", "{}";
     Shutdown "unmount" Timeout(Time::Unmount), "\"10s\"",
@@ -291,6 +296,9 @@ pub const ON_HALT: [(&str, OnHalt); 5] = [
 
 /// When the host is ready, by its name.
 pub const READY: [(&str, Ready); 2] = [("none", Ready::None), ("notify", Ready::Notify)];
+
+/// What may have come before, by its name. There is nothing to know of it but that.
+pub const COMPAT: [(&str, ()); 1] = [("launcher", ())];
 
 /// What a signal may ask for, by its name.
 pub const ASKED: [(&str, Asked); 6] = [
@@ -361,6 +369,7 @@ impl Kind {
             Self::Limit => "a whole number from 0 to 1000",
             Self::OnHalt => "\"stay\", \"reboot\", \"poweroff\", \"exit\" or \"shell\"",
             Self::Ready => "\"none\" or \"notify\"",
+            Self::Compat => "\"launcher\"",
         }
     }
 
@@ -384,6 +393,7 @@ impl Kind {
             Self::Limit => "integer",
             Self::OnHalt => "ending",
             Self::Ready => "readiness",
+            Self::Compat => "predecessor",
         }
     }
 }

@@ -73,6 +73,7 @@ fn mark(key: &Key) -> Mark {
         Halt::TakenBackBefore,
         Halt::TakeBackFailed,
         Halt::TakeBackUnknown,
+        Halt::Before,
     ];
     Mark {
         failures: key.0,
