@@ -12,7 +12,8 @@ use crate::base::limits;
 use crate::base::slot::{BYTES, Slot};
 use crate::format::boot_record::{self, BootRecord, Last, LifeId};
 use crate::format::name::{self, Name};
-use crate::pid1::program;
+use crate::pid1::log::Log;
+use crate::pid1::{compat, program};
 use crate::policy::config::Host;
 use crate::policy::event::{Cause, Event, Found, Outcome, Task};
 use crate::policy::machine::Machine;
@@ -73,13 +74,13 @@ impl Keeper {
     /// # Errors
     ///
     /// The kernel's reasons.
-    pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine) -> Result<()> {
+    pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
         match task {
-            Task::Attempt => self.attempt(host, machine),
-            Task::Remember => match (host.record, machine.trial()) {
-                (Some(_), Some(_)) if !self.has_recalled => Err(Errno::EAGAIN),
-                (Some(path), Some(trial)) => self.keep(path, trial.mark()),
-                (Some(_) | None, _) => Ok(()),
+            Task::Attempt => self.attempt(host, machine, log),
+            Task::Remember => match machine.trial() {
+                Some(_) if is_kept(host) && !self.has_recalled => Err(Errno::EAGAIN),
+                Some(trial) => self.keep(host, trial.mark(), log),
+                None => Ok(()),
             },
             Task::TakeBack if !host.rollback.is_empty() => Err(run(host)),
             Task::TakeBack => {
@@ -157,18 +158,24 @@ impl Keeper {
 
     /// Sees which version would be started and what was kept; keeps what the trial says
     /// of them.
-    fn attempt(&self, host: &Host<'_>, machine: &Machine) -> Result<()> {
+    fn attempt(&self, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
         let mut told = Told {
             seen: Seen::look(host),
             has_recalled: false,
             record: None,
         };
         self.tell(&told);
-        let Some(path) = host.record else {
+        if !is_kept(host) {
             return Ok(());
-        };
+        }
         if !self.has_recalled {
-            told.record = recall(path)?;
+            told.record = match host.record {
+                Some(path) => recall(path)?,
+                None => None,
+            };
+            if let (None, None, Some(directory)) = (&told.record, machine.trial(), host.launcher) {
+                told.record = compat::import(directory, told.seen.version, log).map(imported);
+            }
             told.has_recalled = true;
             self.tell(&told);
         }
@@ -180,10 +187,20 @@ impl Keeper {
             return Ok(());
         };
         let _ = trial.ask(version);
-        known.keep(path, trial.mark())
+        known.keep(host, trial.mark(), log)
     }
 
-    fn keep(&self, path: &CStr, mark: &Mark) -> Result<()> {
+    /// Keeps the mark where the config says. What a launcher's files say is for others
+    /// when there is a record.
+    fn keep(&self, host: &Host<'_>, mark: &Mark, log: &Log) -> Result<()> {
+        let kept = host.record.map(|path| self.write(path, mark));
+        let mirrored = host
+            .launcher
+            .map(|directory| compat::mirror(directory, mark, log));
+        kept.or(mirrored).unwrap_or(Ok(()))
+    }
+
+    fn write(&self, path: &CStr, mark: &Mark) -> Result<()> {
         // A person may have put another disk there.
         look(path)?;
         let record = self.record(mark);
@@ -321,6 +338,23 @@ impl Seen {
             (None, None) => Version::default(),
         };
         Self { version, name }
+    }
+}
+
+/// Whether what is kept of the host outlasts PID 1.
+const fn is_kept(host: &Host<'_>) -> bool {
+    host.record.is_some() || host.launcher.is_some()
+}
+
+/// A mark of a launcher's as a record that no life of host-init wrote.
+fn imported(mark: Mark) -> BootRecord {
+    BootRecord {
+        sequence: 0,
+        life: LifeId::default(),
+        mark,
+        good: None,
+        current: None,
+        last: None,
     }
 }
 
