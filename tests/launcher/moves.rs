@@ -172,6 +172,18 @@ fn a_directory_that_can_not_be_written_is_said_and_failures_are_counted() {
 }
 
 #[test]
+fn where_the_record_can_not_be_written_the_files_still_are() {
+    let mut node = Node::new(&["exit 1"]).config("record = \"/nowhere/record\"");
+    let mut init = node.start();
+
+    init.says("record: no such file or directory; failures are counted until");
+    assert_eq!(node.room.told.next(), "stay");
+
+    node.will_have(&Files::new("1", None, false));
+    stop(init);
+}
+
+#[test]
 fn a_life_that_is_killed_is_a_failure_where_there_is_a_record() {
     for (rest, failures) in [("", "0"), (RECORD, "1")] {
         let mut node = Node::new(&[]).config(rest);

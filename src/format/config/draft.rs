@@ -122,11 +122,14 @@ impl<'t> Draft<'t> {
         if !has_limit {
             host.start_limit = variables.limit;
         }
-        if !has_backoff {
-            host.backoff = variables.backoff;
-        }
-        if !has_longest {
-            host.backoff_max = host.backoff_max.max(host.backoff);
+        // No environment makes a config bad.
+        match (has_backoff, has_longest) {
+            (false, false) => {
+                host.backoff = variables.backoff;
+                host.backoff_max = host.backoff_max.max(host.backoff);
+            }
+            (false, true) => host.backoff = variables.backoff.min(host.backoff_max),
+            (true, _) => {}
         }
         if !has_way_back {
             let _ = host.rollback.push(variables.rollback);

@@ -158,6 +158,8 @@ fn number(text: &[u8], least: u32, most: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::config::{parse, parse_with};
+    use crate::policy::config::Host;
 
     fn read<'t>(entries: &[(&str, &str)], memory: &'t mut [u8]) -> Variables<'t> {
         let find = |name: &str| {
@@ -169,8 +171,97 @@ mod tests {
         Variables::read(find, memory)
     }
 
-    fn wrong<'t>(variables: &Variables<'t>) -> Vec<&'static str, 6> {
+    fn wrong(variables: &Variables<'_>) -> Vec<&'static str, 6> {
         variables.wrong.iter().map(|wrong| wrong.name).collect()
+    }
+
+    fn variables() -> Variables<'static> {
+        Variables {
+            state: c"/s",
+            program: c"/b",
+            rollback: c"/l/rollback",
+            limit: 7,
+            backoff: Duration::from_secs(120),
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Looks at the host of a config; what is wrong with it otherwise.
+    fn fill<T>(text: &str, look: impl FnOnce(&Host<'_>) -> T) -> Result<T, String> {
+        let mut said = String::new();
+        let mut arena = vec![0; text.len()];
+        let config = parse_with(text.as_bytes(), &mut arena, &variables(), &mut |error| {
+            said += &error.to_string();
+        });
+        match config {
+            Some(config) => Ok(look(&config.host.unwrap())),
+            None => Err(said),
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_filled() {
+        let text = "[host]\ncompat = \"launcher\"\n";
+
+        fill(text, |host| {
+            assert_eq!(host.command, [c"/b", c"run"]);
+            assert_eq!(host.rollback, [c"/l/rollback"]);
+            assert_eq!(host.launcher, Some(c"/s"));
+            assert_eq!(host.start_limit, 7);
+            // What it grows to is not less.
+            assert_eq!(host.backoff, Duration::from_secs(120));
+            assert_eq!(host.backoff_max, Duration::from_secs(120));
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_written_is_stronger_also_when_it_is_the_default() {
+        let seconds = Duration::from_secs;
+        for (line, expected) in [
+            ("backoff = \"1s\"", (7, seconds(1), seconds(60), 1)),
+            ("backoff-max = \"60s\"", (7, seconds(60), seconds(60), 1)),
+            ("backoff-max = \"5min\"", (7, seconds(120), seconds(300), 1)),
+            ("start-limit = 2", (2, seconds(120), seconds(120), 1)),
+            ("current = \"/c\"", (7, seconds(120), seconds(120), 0)),
+            (
+                "rollback = [\"/r\", \"a\"]",
+                (7, seconds(120), seconds(120), 2),
+            ),
+        ] {
+            let text = format!("[host]\ncompat = \"launcher\"\ncommand = [\"/mine\"]\n{line}\n");
+
+            let found = fill(&text, |host| {
+                assert_eq!(host.command, [c"/mine"]);
+                let words = host.rollback.len();
+                (host.start_limit, host.backoff, host.backoff_max, words)
+            });
+
+            assert_eq!(found, Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_config_that_is_not_compatible_takes_nothing() {
+        let text = "[host]\ncommand = [\"/mine\"]\n";
+        let mut arena = vec![0; text.len()];
+        let plain = parse(text.as_bytes(), &mut arena, &mut |error| panic!("{error}"));
+
+        let same = fill(text, |host| plain.unwrap().host.as_ref() == Some(host));
+
+        assert_eq!(same, Ok(true));
+    }
+
+    #[test]
+    fn failures_that_are_not_counted_are_compatible_with_nothing() {
+        let text = "[host]\ncompat = \"launcher\"\nstart-limit = 0\n";
+
+        let said = fill(text, |_| ()).unwrap_err();
+
+        assert!(
+            said.contains("host.compat: expected start-limit above 0 beside it"),
+            "{said}"
+        );
     }
 
     #[test]
