@@ -213,8 +213,8 @@ impl Trial {
         if trial.mark.is_attempting {
             trial.failed();
         }
-        let mark = &mut trial.mark;
-        if mark.halted.is_some() && rules.on_halt == OnHalt::Reboot && mark.reboots < REBOOTS {
+        if trial.mark.halted.is_some() && trial.restarts() {
+            let mark = &mut trial.mark;
             // Another round, by whatever the machine came to restart.
             mark.halted = None;
             mark.failures = 0;
@@ -353,9 +353,12 @@ impl Trial {
         };
     }
 
-    /// Whether the machine is to restart because the host is halted.
+    /// Whether the machine is to restart because the host is halted. Who has halted it
+    /// before is to see to it.
     pub fn restarts(&self) -> bool {
-        self.rules.on_halt == OnHalt::Reboot && self.mark.reboots < REBOOTS
+        self.rules.on_halt == OnHalt::Reboot
+            && self.mark.reboots < REBOOTS
+            && self.mark.halted != Some(Halt::Before)
     }
 
     fn halt(&mut self, halt: Halt) -> Verdict {

@@ -68,6 +68,24 @@ fn a_reason_that_a_person_wrote_is_said_and_kept() {
 }
 
 #[test]
+fn a_host_that_a_person_halted_gets_no_round_by_itself() {
+    for (reason, starts) in [
+        ("the disk is to be replaced\n", 0),
+        ("rollback failed\n", 3),
+    ] {
+        let node = Node::new(&["exit 1"; 3]).config("on-halt = \"reboot\"");
+        node.put("halted", reason.as_bytes());
+        node.put("rollback-attempted", b"");
+        let mut init = node.start();
+
+        node.is_halted(&mut init, "");
+
+        assert_eq!(node.starts(), starts, "{reason}");
+        stop(init);
+    }
+}
+
+#[test]
 fn with_a_record_the_files_are_for_others_and_it_is_cleared_by_request() {
     let mut node = Node::new(&["exit 1"; 6]).config(RECORD);
     let mut init = node.start();
