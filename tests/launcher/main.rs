@@ -5,7 +5,7 @@
 //! start ([`decisions`]), after an end ([`ends`]) and with signals ([`signals`]). Each
 //! row is done by host-init, and is equal or one of the differences that
 //! `docs/host.md` lists and gives reasons for ([`differences`]). How one moves there
-//! and back is in [`moves`].
+//! and back is in [`moves`], how a file is written in [`order`].
 
 #![expect(
     dead_code,
@@ -32,4 +32,5 @@ mod counter;
 mod decisions;
 mod ends;
 mod moves;
+mod order;
 mod signals;
