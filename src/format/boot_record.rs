@@ -315,6 +315,7 @@ const fn halt_number(halt: Halt) -> u8 {
         Halt::TakenBackBefore => 3,
         Halt::TakeBackFailed => 4,
         Halt::TakeBackUnknown => 5,
+        Halt::Before => 6,
     }
 }
 
@@ -325,6 +326,7 @@ const fn halt(number: u8) -> Option<Halt> {
         3 => Some(Halt::TakenBackBefore),
         4 => Some(Halt::TakeBackFailed),
         5 => Some(Halt::TakeBackUnknown),
+        6 => Some(Halt::Before),
         _ => None,
     }
 }

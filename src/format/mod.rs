@@ -10,6 +10,7 @@
 //! | [`config`] | the config, TOML |
 //! | [`duration`] | a span of time as a person writes it |
 //! | [`handover`] | what a re-executed host-init is told by its life before |
+//! | [`launcher`] | the files of a launcher script |
 //! | [`line`](mod@line) | one line of the log, as `/dev/kmsg` takes it |
 //! | [`mount_options`] | mount options as `mount(8)` takes them |
 //! | [`mountinfo`] | `/proc/self/mountinfo` |
@@ -49,6 +50,7 @@ pub mod config;
 pub mod duration;
 pub mod handover;
 pub mod json;
+pub mod launcher;
 pub mod line;
 pub mod mount_options;
 pub mod mountinfo;

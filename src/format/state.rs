@@ -95,6 +95,7 @@ pub const fn halt_word(halt: Halt) -> &'static str {
         Halt::TakenBackBefore => "taken-back-before",
         Halt::TakeBackFailed => "take-back-failed",
         Halt::TakeBackUnknown => "take-back-unknown",
+        Halt::Before => "halted-before",
     }
 }
 

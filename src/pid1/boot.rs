@@ -44,7 +44,7 @@ pub fn boot(
     log: &mut Log,
 ) -> Booted {
     let ((facts, config), socket) = match role {
-        Role::Machine => (machine(log), None),
+        Role::Machine => (machine(arguments, log), None),
         Role::Container => {
             let socket = arguments.variable("NOTIFY_SOCKET");
             (container(arguments, config, log), socket)
@@ -68,7 +68,7 @@ pub fn boot(
     }
 }
 
-fn machine(log: &mut Log) -> (Facts, Source) {
+fn machine(arguments: Arguments, log: &mut Log) -> (Facts, Source) {
     filesystems::mount_all(log);
     for (target, path) in [
         (c"/proc/self/fd", c"/dev/fd"),
@@ -103,7 +103,7 @@ fn machine(log: &mut Log) -> (Facts, Source) {
         );
     }
 
-    let source = Source::new(line.config, line.log, log);
+    let source = Source::new(line.config, line.log, arguments, log);
     let config = need("make the config", source, log);
     log.set_level(config.level());
     if let Some(name) = config.value().hostname
@@ -136,7 +136,7 @@ fn container(
     let path = config
         .map(CStr::to_bytes)
         .or_else(|| arguments.variable("HOST_INIT_CONFIG"));
-    let source = Source::new(path, None, log);
+    let source = Source::new(path, None, arguments, log);
     let config = need("make the config", source, log);
     log.set_level(config.level());
     let manager = arguments.variable("container");

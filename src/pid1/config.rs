@@ -7,10 +7,11 @@ use heapless::Vec;
 use crate::base::errno::Errno;
 use crate::base::level::Level;
 use crate::base::{limits, paths};
-use crate::format::config;
+use crate::format::config::{self, variables::Variables};
 use crate::format::line::Line;
 use crate::pid1::log::{Log, Part};
 use crate::policy::config::Config;
+use crate::sys::arguments::Arguments;
 use crate::sys::memory::{Family, Held, Scratch};
 use crate::sys::{Result, files};
 
@@ -19,6 +20,8 @@ pub struct Source {
     path: Vec<u8, { limits::CONFIG_PATH_BYTES }>,
     /// `host_init.log=`, which is stronger than the config.
     level: Option<Level>,
+    /// Where a launcher's variables are.
+    arguments: Arguments,
     held: Held<Configs>,
 }
 
@@ -40,18 +43,24 @@ impl Source {
     /// # Errors
     ///
     /// When the kernel has no memory.
-    pub fn new(path: Option<&[u8]>, level: Option<Level>, log: &Log) -> Result<Self> {
+    pub fn new(
+        path: Option<&[u8]>,
+        level: Option<Level>,
+        arguments: Arguments,
+        log: &Log,
+    ) -> Result<Self> {
         let mut text = Vec::new();
         // A path that is too long leads nowhere, which is said when it is read.
         let _ = text.extend_from_slice(path.unwrap_or(paths::CONFIG.to_bytes()));
         let _ = text.push(0);
-        let held = match read(&text, log) {
+        let held = match read(&text, arguments, log) {
             Some(held) => held,
             None => Held::new(0, |_| Some(Config::default()))?.ok_or(Errno::ENOMEM)?,
         };
         Ok(Self {
             path: text,
             level,
+            arguments,
             held,
         })
     }
@@ -69,7 +78,7 @@ impl Source {
     /// Reads the config again; what is new of the one that is in force then. When it
     /// is not good, what is wrong was said, and the one before stays.
     pub fn reload(&mut self, log: &Log) -> Option<Change> {
-        let held = read(&self.path, log)?;
+        let held = read(&self.path, self.arguments, log)?;
         let change = Change {
             moves_record: record_of(self.value()) != record_of(held.value()),
         };
@@ -89,9 +98,9 @@ fn record_of<'c>(config: &'c Config<'_>) -> Option<&'c CStr> {
 }
 
 /// Reads a config; none when it is not good. All that is wrong with it is said.
-fn read(path: &[u8], log: &Log) -> Option<Held<Configs>> {
+fn read(path: &[u8], arguments: Arguments, log: &Log) -> Option<Held<Configs>> {
     let path = CStr::from_bytes_until_nul(path).unwrap_or(c"(too long)");
-    match load(path, log) {
+    match load(path, arguments, log) {
         Ok(held) => held,
         Err(errno) => {
             // An image without one is an ordinary image.
@@ -105,12 +114,16 @@ fn read(path: &[u8], log: &Log) -> Option<Held<Configs>> {
     }
 }
 
-fn load(path: &CStr, log: &Log) -> Result<Option<Held<Configs>>> {
+fn load(path: &CStr, arguments: Arguments, log: &Log) -> Result<Option<Held<Configs>>> {
     // One byte more, so that a file that is too long is seen as such.
     let mut scratch = Scratch::new(limits::CONFIG_BYTES + 1)?;
     let text = files::read(path, scratch.bytes())?;
-    Held::new(text.len(), |arena| {
-        config::parse(text, arena, &mut |error| {
+    let find = |name: &str| arguments.variable(name);
+    let length = text.len().saturating_add(Variables::bytes(find));
+    Held::new(length, |memory| {
+        let (arena, own) = memory.split_at_mut_checked(text.len())?;
+        let variables = Variables::read(find, own);
+        let config = config::parse_with(text, arena, &variables, &mut |error| {
             let mut line = Line::new();
             let _ = core::fmt::write(&mut line, format_args!("{error}"));
             log.say(
@@ -121,6 +134,27 @@ fn load(path: &CStr, log: &Log) -> Result<Option<Held<Configs>>> {
                     Part::Bytes(line.as_bytes()),
                 ],
             );
-        })
+        })?;
+        if config
+            .host
+            .as_ref()
+            .is_some_and(|host| host.launcher.is_some())
+        {
+            tell_wrong(&variables, log);
+        }
+        Some(config)
     })
+}
+
+fn tell_wrong(variables: &Variables<'_>, log: &Log) {
+    for wrong in &variables.wrong {
+        log.say(
+            Level::Warning,
+            &[
+                Part::Text(wrong.name),
+                Part::Text(": "),
+                Part::Text(wrong.words),
+            ],
+        );
+    }
 }

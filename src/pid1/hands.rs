@@ -173,7 +173,9 @@ impl Hands {
                 Some(Event::Exited(id, failure.map_or(exit, Exit::Unstarted)))
             }
             Part::Task(task) => {
-                if task == Task::TakeBack && !exit.is_clean() {
+                let host = self.config.value().host.as_ref();
+                let is_command = host.is_some_and(|host| !host.rollback.is_empty());
+                if task == Task::TakeBack && is_command && !exit.is_clean() {
                     self.log.not_taken_back(exit);
                 }
                 let outcome = work::outcome(exit.shell_code());

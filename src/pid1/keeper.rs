@@ -8,11 +8,13 @@ use core::time::Duration;
 
 use crate::base::errno::Errno;
 use crate::base::exit::Exit;
+use crate::base::level::Level;
 use crate::base::limits;
 use crate::base::slot::{BYTES, Slot};
 use crate::format::boot_record::{self, BootRecord, Last, LifeId};
 use crate::format::name::{self, Name};
-use crate::pid1::program;
+use crate::pid1::log::Log;
+use crate::pid1::{compat, program};
 use crate::policy::config::Host;
 use crate::policy::event::{Cause, Event, Found, Outcome, Task};
 use crate::policy::machine::Machine;
@@ -84,18 +86,19 @@ impl Keeper {
     /// # Errors
     ///
     /// The kernel's reasons.
-    pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine) -> Result<()> {
+    pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
         match task {
-            Task::Attempt => self.attempt(host, machine),
-            Task::Remember => match (host.record, machine.trial()) {
-                (Some(path), Some(trial)) => self.keep(path, look(path)?, trial.mark()),
-                (Some(_) | None, _) => Ok(()),
+            Task::Attempt => self.attempt(host, machine, log),
+            Task::Remember => match machine.trial() {
+                Some(_) if is_kept(host) && self.known.is_none() => Err(Errno::EAGAIN),
+                Some(trial) => self.keep(host, there(host)?, trial.mark(), log),
+                None => Ok(()),
             },
-            Task::TakeBack if !host.rollback.is_empty() => Err(run(host)),
-            Task::TakeBack => {
-                let good = self.good.as_ref().ok_or(Errno::ENOENT)?;
-                versions::switch(host.current.ok_or(Errno::ENOENT)?, good.as_bytes())
-            }
+            Task::TakeBack => self.take_back(host).inspect_err(|errno| {
+                let path = host.rollback.first().copied().or(host.current);
+                let path = path.map_or(&b""[..], CStr::to_bytes);
+                log.failed(Level::Error, "take the host back by", path, *errno);
+            }),
             Task::Mount(_) | Task::Directories => Err(Errno::EINVAL),
         }
     }
@@ -167,24 +170,28 @@ impl Keeper {
 
     /// Sees which version would be started and what was kept; keeps what the trial says
     /// of them.
-    fn attempt(&self, host: &Host<'_>, machine: &Machine) -> Result<()> {
+    fn attempt(&self, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
         let mut told = Told {
             seen: Seen::look(host),
             kept: None,
         };
         self.tell(&told);
-        let Some(path) = host.record else {
+        if !is_kept(host) {
             return Ok(());
-        };
+        }
         if self.is_blocked {
             return Err(Errno::EBUSY);
         }
         if !self.has_looked {
-            wait_for(path)?;
+            wait_for(host)?;
         }
-        let record = look(path)?;
-        if !self.knows(record.as_ref()) {
-            told.kept = Some(record.clone());
+        let there = there(host)?;
+        if !self.knows(there.as_ref()) {
+            let mut kept = there.clone();
+            if let (None, None, Some(directory)) = (&kept, machine.trial(), host.launcher) {
+                kept = compat::import(directory, told.seen.version, log).map(imported);
+            }
+            told.kept = Some(kept);
             self.tell(&told);
         }
         // As PID 1 will know it when it has read that.
@@ -195,11 +202,35 @@ impl Keeper {
             return Ok(());
         };
         let _ = trial.ask(version);
-        known.keep(path, record, trial.mark())
+        known.keep(host, there, trial.mark(), log)
     }
 
-    /// Writes a record in place of this one.
-    fn keep(&self, path: &CStr, there: Option<BootRecord>, mark: &Mark) -> Result<()> {
+    /// Makes the good version current, or becomes the command that does.
+    fn take_back(&self, host: &Host<'_>) -> Result<()> {
+        if !host.rollback.is_empty() {
+            return Err(run(host));
+        }
+        let good = self.good.as_ref().ok_or(Errno::ENOENT)?;
+        versions::switch(host.current.ok_or(Errno::ENOENT)?, good.as_bytes())
+    }
+
+    /// Keeps the mark where the config says, in place of the record that is there. What
+    /// a launcher's files say is for others when there is a record.
+    fn keep(
+        &self,
+        host: &Host<'_>,
+        there: Option<BootRecord>,
+        mark: &Mark,
+        log: &Log,
+    ) -> Result<()> {
+        let kept = host.record.map(|path| self.write(path, there, mark));
+        let mirrored = host
+            .launcher
+            .map(|directory| compat::mirror(directory, mark, log));
+        kept.or(mirrored).unwrap_or(Ok(()))
+    }
+
+    fn write(&self, path: &CStr, there: Option<BootRecord>, mark: &Mark) -> Result<()> {
         if !self.knows(there.as_ref()) {
             // Of another disk that a person has put there, or another host-init's: the
             // next start reads it.
@@ -367,11 +398,33 @@ impl Seen {
     }
 }
 
-/// Waits for a device that is not there yet: that nothing was kept is something else.
-fn wait_for(path: &CStr) -> Result<()> {
-    if !store::is_device(path) {
-        return Ok(());
+/// Whether what is kept of the host outlasts PID 1.
+const fn is_kept(host: &Host<'_>) -> bool {
+    host.record.is_some() || host.launcher.is_some()
+}
+
+/// A mark of a launcher's as a record that no life of host-init wrote.
+fn imported(mark: Mark) -> BootRecord {
+    BootRecord {
+        sequence: 0,
+        life: LifeId::default(),
+        mark,
+        good: None,
+        current: None,
+        last: None,
     }
+}
+
+/// The record that is there, if there is one.
+fn there(host: &Host<'_>) -> Result<Option<BootRecord>> {
+    host.record.map_or(Ok(None), look)
+}
+
+/// Waits for a device that is not there yet: that nothing was kept is something else.
+fn wait_for(host: &Host<'_>) -> Result<()> {
+    let Some(path) = host.record.filter(|path| store::is_device(path)) else {
+        return Ok(());
+    };
     let mut directory = [0; limits::PATH_BYTES];
     let directory = files::parent(path, &mut directory)?;
     mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)

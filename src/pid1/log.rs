@@ -344,6 +344,7 @@ const fn halt_words(halt: Halt) -> &'static str {
         Halt::TakenBackBefore => "it failed too often again after it was taken back",
         Halt::TakeBackFailed => "it failed too often, and could not be taken back",
         Halt::TakeBackUnknown => "the power went while it was taken back",
+        Halt::Before => "a person or the launcher has done it, by the file halted",
     }
 }
 

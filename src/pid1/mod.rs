@@ -13,6 +13,7 @@
 //! - [`config`]: the config file, read and held;
 //! - [`work`]: what children do that may block: mounts, directories;
 //! - [`keeper`]: what is kept of the host over power cuts, by children;
+//! - [`compat`]: the same in the files of a launcher script;
 //! - [`notices`], [`readiness`]: what the host says of itself;
 //! - [`leave`], [`holder`]: the last steps, in a child;
 //! - [`flags`]: what the kernel says of a process;
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 pub mod boot;
+pub mod compat;
 pub mod config;
 pub mod emergency;
 pub mod events;

@@ -26,7 +26,7 @@ pub fn run(task: Task, config: &Config<'_>, keeper: &Keeper, machine: &Machine, 
         },
         Task::Directories => make_directories(config, log),
         Task::Attempt | Task::Remember | Task::TakeBack => match &config.host {
-            Some(host) => keeper.work(task, host, machine),
+            Some(host) => keeper.work(task, host, machine, log),
             None => Err(Errno::EINVAL),
         },
     };

@@ -113,6 +113,8 @@ pub struct Host<'t> {
     pub ready_timeout: Duration,
     /// How often it must be heard of; zero for as rarely as it likes.
     pub watchdog: Duration,
+    /// Where the files of the launcher script are that it comes from, if it does.
+    pub launcher: Option<&'t CStr>,
 }
 
 /// When the host is ready.
@@ -218,6 +220,7 @@ impl<'t> Host<'t> {
             ready: Ready::None,
             ready_timeout: Duration::from_secs(90),
             watchdog: Duration::ZERO,
+            launcher: None,
         }
     }
 }

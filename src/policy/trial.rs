@@ -131,6 +131,8 @@ pub enum Halt {
     TakeBackFailed = 4,
     /// Nobody knows whether it was taken back: the power went.
     TakeBackUnknown = 5,
+    /// Whoever kept it running before host-init has halted it.
+    Before = 6,
 }
 
 /// How a version is taken back.
@@ -216,8 +218,8 @@ impl Trial {
         if trial.mark.is_attempting {
             trial.failed();
         }
-        let mark = &mut trial.mark;
-        if mark.halted.is_some() && rules.on_halt == OnHalt::Reboot && mark.reboots < REBOOTS {
+        if trial.mark.halted.is_some() && trial.restarts() {
+            let mark = &mut trial.mark;
             // Another round, by whatever the machine came to restart.
             mark.halted = None;
             mark.failures = 0;
@@ -378,9 +380,12 @@ impl Trial {
         };
     }
 
-    /// Whether the machine is to restart because the host is halted.
+    /// Whether the machine is to restart because the host is halted. Who has halted it
+    /// before is to see to it.
     pub fn restarts(&self) -> bool {
-        self.rules.on_halt == OnHalt::Reboot && self.mark.reboots < REBOOTS
+        self.rules.on_halt == OnHalt::Reboot
+            && self.mark.reboots < REBOOTS
+            && self.mark.halted != Some(Halt::Before)
     }
 
     fn halt(&mut self, halt: Halt) -> Verdict {

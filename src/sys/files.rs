@@ -2,7 +2,7 @@
 
 use core::ffi::CStr;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::{Result, reason};
@@ -24,6 +24,23 @@ pub fn read<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
         return Err(Errno::ESPIPE);
     }
     read_all(&file, buffer)
+}
+
+/// Reads the start of a file, as much as one read gives, by a path that starts at an open
+/// directory. A FIFO without a writer is empty.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn read_start_at<'b>(
+    directory: impl AsFd,
+    path: &CStr,
+    buffer: &'b mut [u8],
+) -> Result<&'b [u8]> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let file = rustix::fs::openat(directory, path, flags, Mode::empty()).map_err(reason)?;
+    let length = rustix::io::read(&file, &mut *buffer).map_err(reason)?;
+    Ok(buffer.get(..length).unwrap_or_default())
 }
 
 /// Reads what is left of an open file.
@@ -83,6 +100,33 @@ pub fn write_existing_at(directory: impl AsFd, path: &CStr, text: &[u8]) -> Resu
 /// The kernel's reasons; the old content is then still there.
 pub fn replace(directory: impl AsFd, name: &CStr, aside: &CStr, content: &[u8]) -> Result<()> {
     let directory = directory.as_fd();
+    write_aside(directory, aside, content)?;
+    rustix::fs::renameat(directory, aside, directory, name).map_err(reason)
+}
+
+/// [`replace`] on a disk: whoever looks after a power cut finds the old content or
+/// the new as well. It is the new one when this returns.
+///
+/// May block as long as the disk does: for a child.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub fn replace_durably(
+    directory: impl AsFd,
+    name: &CStr,
+    aside: &CStr,
+    content: &[u8],
+) -> Result<()> {
+    let directory = directory.as_fd();
+    let file = write_aside(directory, aside, content)?;
+    rustix::fs::fsync(file).map_err(reason)?;
+    rustix::fs::renameat(directory, aside, directory, name).map_err(reason)?;
+    rustix::fs::fsync(directory).map_err(reason)
+}
+
+/// Writes a file that nobody knows yet.
+fn write_aside(directory: BorrowedFd<'_>, aside: &CStr, content: &[u8]) -> Result<OwnedFd> {
     // A new file and nothing else: a link would lead elsewhere, and a FIFO would
     // make the writer wait.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -103,7 +147,7 @@ pub fn replace(directory: impl AsFd, name: &CStr, aside: &CStr, content: &[u8]) 
             Err(errno) => return Err(reason(errno)),
         }
     }
-    rustix::fs::renameat(directory, aside, directory, name).map_err(reason)
+    Ok(file)
 }
 
 /// Removes a file of an open directory; one that is not there is fine.
@@ -116,6 +160,18 @@ pub fn remove_at(directory: impl AsFd, name: &CStr) -> Result<()> {
         Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
         Err(errno) => Err(reason(errno)),
     }
+}
+
+/// Removes a file of an open directory for good, also over a power cut; one that is
+/// not there is fine.
+///
+/// # Errors
+///
+/// As [`remove_at`].
+pub fn remove_durably(directory: impl AsFd, name: &CStr) -> Result<()> {
+    let directory = directory.as_fd();
+    remove_at(directory, name)?;
+    rustix::fs::fsync(directory).map_err(reason)
 }
 
 /// Opens a directory, as a place for the calls above.
@@ -305,6 +361,17 @@ pub fn exists(path: &CStr) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXISTS).is_ok()
 }
 
+/// Whether a path that starts at an open directory leads anywhere.
+pub fn exists_at(directory: impl AsFd, path: &CStr) -> bool {
+    rustix::fs::accessat(
+        directory,
+        path,
+        rustix::fs::Access::EXISTS,
+        AtFlags::empty(),
+    )
+    .is_ok()
+}
+
 /// Writes all bytes to a descriptor of a person's tool; may block on its reader.
 ///
 /// # Errors
@@ -312,7 +379,7 @@ pub fn exists(path: &CStr) -> bool {
 /// The kernel's reasons.
 pub fn print(number: i32, mut text: &[u8]) -> Result<()> {
     // SAFETY: `stdio::repair` made 0, 1 and 2 valid, and nothing closes them.
-    let fd = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
     while !text.is_empty() {
         match rustix::io::write(fd, text) {
             Ok(0) => return Err(Errno::EIO),

@@ -18,6 +18,7 @@ mod endings;
 mod faults;
 mod hung;
 mod ladder;
+mod launcher;
 mod moments;
 mod mounts;
 mod power;

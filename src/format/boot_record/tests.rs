@@ -152,7 +152,7 @@ fn what_makes_no_sense_is_refused_though_its_sum_is_right() {
         (8, 2, "another layout"),
         (12, 0, "the length"),
         (52, 2, "neither under way nor not"),
-        (54, 6, "halted, and nobody knows why"),
+        (54, 7, "halted, and nobody knows why"),
         (55, 0, "a version that is not being taken back"),
         (192, 9, "more versions than there is room for"),
         (193, 2, "a version behind the last"),

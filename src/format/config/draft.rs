@@ -6,6 +6,7 @@ use core::time::Duration;
 use heapless::Vec;
 
 use crate::format::config::keys::{Asking, COUNT, Id, KEYS, Table, Text, Time};
+use crate::format::config::variables::Variables;
 use crate::policy::config::{Asked, Config, Directory, Host, Mount, Need};
 
 pub(super) struct Draft<'t> {
@@ -93,13 +94,57 @@ impl<'t> Draft<'t> {
             .and_then(|(_, place)| *place)
     }
 
+    /// Fills what is not set, when the host comes from a launcher script.
+    pub(super) fn fill(&mut self, variables: &Variables<'t>) {
+        let is_set = |name| self.place_of(Table::Host, name).is_some();
+        if !is_set("compat") {
+            return;
+        }
+        let [
+            has_command,
+            has_limit,
+            has_backoff,
+            has_longest,
+            has_way_back,
+        ] = [
+            is_set("command"),
+            is_set("start-limit"),
+            is_set("backoff"),
+            is_set("backoff-max"),
+            is_set("rollback") || is_set("current"),
+        ];
+        let host = &mut self.host;
+        host.launcher = Some(variables.state);
+        if !has_command {
+            // There is room: nothing else is in it.
+            let _ = host.command.extend_from_slice(&[variables.program, c"run"]);
+        }
+        if !has_limit {
+            host.start_limit = variables.limit;
+        }
+        // No environment makes a config bad.
+        match (has_backoff, has_longest) {
+            (false, false) => {
+                host.backoff = variables.backoff;
+                host.backoff_max = host.backoff_max.max(host.backoff);
+            }
+            (false, true) => host.backoff = variables.backoff.min(host.backoff_max),
+            (true, _) => {}
+        }
+        if !has_way_back {
+            let _ = host.rollback.push(variables.rollback);
+        }
+    }
+
     /// The required keys of a table that were not set.
     pub(super) fn missing(&self, table: Table) -> impl Iterator<Item = usize> {
+        // What came before has said what to run.
+        let is_filled = table == Table::Host && self.host.launcher.is_some();
         KEYS.iter()
             .zip(self.places)
             .enumerate()
             .filter(move |(_, (key, place))| {
-                key.table == table && key.is_required && place.is_none()
+                key.table == table && key.is_required && place.is_none() && !is_filled
             })
             .map(|(index, _)| index)
     }

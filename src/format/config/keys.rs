@@ -96,6 +96,8 @@ pub enum Kind {
     OnHalt,
     /// When the host is ready.
     Ready,
+    /// What came before host-init.
+    Compat,
 }
 
 /// The fields that hold a string.
@@ -250,6 +252,9 @@ keys! {
     Host "watchdog" Duration(Time::Watchdog), "\"0s\"",
         "How often it must say that it is alive before it is ended, which is a failure; 0 for never.", "\"30s\"";
 
+    Host "compat" Compat, "nothing",
+        "What came before: `launcher`, a script whose variables fill what is left out here and whose files are read and kept, see [host.md](host.md#from-a-launcher-script).", "\"launcher\"";
+
     Root "shutdown" Table(Table::Shutdown), "its defaults",
         "How long the last steps of an ending may take before they are given up.", "{}";
     Shutdown "unmount" Timeout(Time::Unmount), "\"10s\"",
@@ -301,6 +306,9 @@ pub const READY: [(&str, Ready); 9] = [
     ("fd:8", Ready::Descriptor(8)),
     ("fd:9", Ready::Descriptor(9)),
 ];
+
+/// What may have come before, by its name. There is nothing to know of it but that.
+pub const COMPAT: [(&str, ()); 1] = [("launcher", ())];
 
 /// What a signal may ask for, by its name.
 pub const ASKED: [(&str, Asked); 6] = [
@@ -371,6 +379,7 @@ impl Kind {
             Self::Limit => "a whole number from 0 to 1000",
             Self::OnHalt => "\"stay\", \"reboot\", \"poweroff\", \"exit\" or \"shell\"",
             Self::Ready => "\"none\", \"notify\" or one of \"fd:3\" to \"fd:9\"",
+            Self::Compat => "\"launcher\"",
         }
     }
 
@@ -394,6 +403,7 @@ impl Kind {
             Self::Limit => "integer",
             Self::OnHalt => "ending",
             Self::Ready => "readiness",
+            Self::Compat => "predecessor",
         }
     }
 }

@@ -14,6 +14,7 @@
 //! | `hint` | the key that was probably meant |
 //! | `draft` | a config while it is being read |
 //! | `arena` | the strings |
+//! | [`variables`] | what fills a config that is compatible with a launcher script |
 
 mod arena;
 mod draft;
@@ -26,6 +27,7 @@ mod refusal;
 mod scalar;
 mod statement;
 mod value;
+pub mod variables;
 mod whole;
 
 use toml_parser::Source;
@@ -34,6 +36,7 @@ use crate::base::limits;
 use crate::policy::config::Config;
 use error::{Error, Path, Reason, Report};
 use reader::Reader;
+use variables::Variables;
 
 /// Reads a config. None when anything is wrong with it; `tell` has heard then
 /// what, in the order of the statements, at most 64 things and how many more.
@@ -43,6 +46,17 @@ use reader::Reader;
 pub fn parse<'t>(
     text: &[u8],
     arena: &'t mut [u8],
+    tell: &mut dyn FnMut(&Error<'_>),
+) -> Option<Config<'t>> {
+    parse_with(text, arena, &Variables::default(), tell)
+}
+
+/// As [`parse`]; what a config leaves out that is compatible with a launcher script,
+/// its variables fill.
+pub fn parse_with<'t>(
+    text: &[u8],
+    arena: &'t mut [u8],
+    variables: &Variables<'t>,
     tell: &mut dyn FnMut(&Error<'_>),
 ) -> Option<Config<'t>> {
     let mut report = Report::new(text, tell);
@@ -58,7 +72,7 @@ pub fn parse<'t>(
     let source = Source::new(text);
     let mut reader = Reader::new(source, arena, report);
     statement::each(source, &mut reader);
-    reader.finish()
+    reader.finish(variables)
 }
 
 /// Says every place that is not UTF-8. The text behind is not looked at: what

@@ -15,6 +15,7 @@ use crate::format::config::hint;
 use crate::format::config::keys::{KEYS, Key, Kind, Table};
 use crate::format::config::origin::{Origin, Origins};
 use crate::format::config::statement::{Cursor, Statement};
+use crate::format::config::variables::Variables;
 use crate::policy::config::Config;
 
 pub(super) struct Reader<'s, 't, 'e> {
@@ -103,9 +104,10 @@ impl<'s, 't, 'e> Reader<'s, 't, 'e> {
     }
 
     /// The config, when nothing was wrong.
-    pub(super) fn finish(mut self) -> Option<Config<'t>> {
+    pub(super) fn finish(mut self, variables: &Variables<'t>) -> Option<Config<'t>> {
         self.close_entry();
         if let Some(at) = self.draft.host_at {
+            self.draft.fill(variables);
             self.tell_missing(Table::Host, at);
             self.check_backoff();
             self.check_trial();

@@ -6,7 +6,9 @@ use toml_parser::{ParseError, Raw, Span};
 use crate::base::level::LEVELS;
 use crate::base::signal::Signal;
 use crate::format::config::error::{Path, Reason};
-use crate::format::config::keys::{ASKED, Kind, ON_HALT, OUTPUTS, Program, READY, Table, named};
+use crate::format::config::keys::{
+    ASKED, COMPAT, Kind, ON_HALT, OUTPUTS, Program, READY, Table, named,
+};
 use crate::format::config::reader::{Reader, Spot};
 use crate::format::config::statement::Cursor;
 use crate::format::config::value::{self, Scalar};
@@ -184,6 +186,7 @@ impl Reader<'_, '_, '_> {
             Kind::Mode => self.draft.entry.mode = value::mode(text).ok_or(expected)?,
             Kind::Level => self.draft.config.log_level = named(&LEVELS, text).ok_or(expected)?,
             Kind::OnHalt => self.draft.host.on_halt = named(&ON_HALT, text).ok_or(expected)?,
+            Kind::Compat => named(&COMPAT, text).ok_or(expected)?,
             Kind::Ready => self.draft.host.ready = named(&READY, text).ok_or(expected)?,
             Kind::Output => self.draft.host.output = named(&OUTPUTS, text).ok_or(expected)?,
             Kind::Asked(field) => {

@@ -90,6 +90,7 @@ impl<'t> Reader<'_, 't, '_> {
             "rollback",
             "rollback-timeout",
             "on-halt",
+            "compat",
         ] {
             if let Some(at) = self.draft.place_of(Table::Host, name) {
                 self.refuse_whole(at, Table::Host, name, "start-limit above 0 beside it");

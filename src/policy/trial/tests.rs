@@ -76,6 +76,7 @@ fn mark(key: &Key) -> Mark {
         Halt::TakenBackBefore,
         Halt::TakeBackFailed,
         Halt::TakeBackUnknown,
+        Halt::Before,
     ];
     Mark {
         failures: key.0,
