@@ -8,7 +8,7 @@ use crate::base::exit::{Exit, Failure, Step};
 use crate::base::signal::Signal;
 use crate::format::line::Line;
 use crate::format::options::persona::{Persona, Voice};
-use crate::format::options::{Error, Wish};
+use crate::format::options::{Error, Flag, Wish};
 use crate::sys::{Result, power, stdio, task};
 
 /// How much a message matters.
@@ -265,24 +265,28 @@ pub fn refuse(persona: &'static Persona, own: &CStr, error: &Error<'_>) {
             return;
         }
         Error::BadValue(flag, value) => {
-            Speaker::new(persona, 0, false).say(Weight::Fatal, |line| {
-                line.push("not a valid value for ");
-                match (flag.long, flag.short) {
-                    (Some(long), _) => {
-                        line.push("--");
-                        line.push(long);
-                    }
-                    (None, Some(short)) => {
-                        line.push("-");
-                        line.push(short.encode_utf8(&mut [0; 4]));
-                    }
-                    (None, None) => {}
+            bad_value(persona, flag, value, |line| match (flag.long, flag.short) {
+                (Some(long), _) => {
+                    line.push("--");
+                    line.push(long);
                 }
-                line.push(": ");
-                line.push_bytes(value);
-                if let Some(expected) = flag.wish.expected() {
-                    line.push("; expected ");
-                    line.push(expected);
+                (None, Some(short)) => {
+                    line.push("-");
+                    line.push(short.encode_utf8(&mut [0; 4]));
+                }
+                (None, None) => {}
+            });
+            return;
+        }
+        Error::BadVariable(flag, value) => {
+            bad_value(persona, flag, value, |line| {
+                line.push("HOST_INIT_");
+                for letter in flag.long.unwrap_or_default().chars() {
+                    let letter = match letter {
+                        '-' => '_',
+                        letter => letter.to_ascii_uppercase(),
+                    };
+                    line.push(letter.encode_utf8(&mut [0; 4]));
                 }
             });
             return;
@@ -305,6 +309,20 @@ pub fn refuse(persona: &'static Persona, own: &CStr, error: &Error<'_>) {
         Voice::Own | Voice::DumbInit => {}
         Voice::Tini | Voice::Catatonit => print(persona.usage),
     }
+}
+
+/// A value that an option or a variable of this name does not take.
+fn bad_value(persona: &'static Persona, flag: Flag, value: &[u8], name: impl Fn(&mut Line)) {
+    Speaker::new(persona, 0, false).say(Weight::Fatal, |line| {
+        line.push("not a valid value for ");
+        name(line);
+        line.push(": ");
+        line.push_bytes(value);
+        if let Some(expected) = flag.wish.expected() {
+            line.push("; expected ");
+            line.push(expected);
+        }
+    });
 }
 
 /// `PROGRAM: what 'name'`, as `getopt(3)` says it.

@@ -271,7 +271,9 @@ fn ignored(place: &mut Place, program: &Program) -> String {
 /// foreground was another's.
 fn hang_ups(place: &mut Place, program: &Program) -> String {
     let words = ["--", &place.recorder(), "records", "9"];
-    let init = Session::new(place, program, Role::Ordinary, Terminal::Behind, &words).init;
+    // To the end: a terminal that is closed is a HUP of its own.
+    let session = Session::new(place, program, Role::Ordinary, Terminal::Behind, &words);
+    let init = &session.init;
     assert_eq!(place.told.next(), "up");
     let mut came = Vec::new();
     for number in [libc::SIGHUP, libc::SIGHUP, libc::SIGCONT, libc::SIGCONT] {

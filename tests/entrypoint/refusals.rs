@@ -1,8 +1,9 @@
 //! host-init's own options: what is none of them is refused, and nothing is run.
 
 use crate::init::End;
-use crate::options::run;
+use crate::options::{host_init, run};
 use crate::place::Place;
+use crate::start::Start;
 
 #[test]
 fn what_is_no_option_is_refused_in_one_line() {
@@ -85,6 +86,22 @@ fn a_value_that_means_nothing_is_refused_in_one_line_that_has_it() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn a_variable_that_means_nothing_is_refused_by_its_own_name() {
+    let place = Place::new();
+    for (variable, name) in [
+        ("HOST_INIT_KILL_AFTER=", "HOST_INIT_KILL_AFTER: "),
+        ("HOST_INIT_STOP_SIGNAL=x", "HOST_INIT_STOP_SIGNAL: x"),
+        ("HOST_INIT_JOB=x", "HOST_INIT_JOB: x"),
+    ] {
+        let start = Start::new(&place, &host_init()).variable(variable);
+        let seen = start.words(&["--", &place.recorder(), "exit", "9"]).run();
+        assert_eq!(seen.end, End::Code(254), "{variable}: {seen:?}");
+        assert!(seen.complaints.contains(name), "{variable}: {seen:?}");
+        assert_eq!(seen.complaints.lines().count(), 1, "{variable}: {seen:?}");
+    }
 }
 
 /// Says what is wrong when these words are not refused, in one line that has these

@@ -149,6 +149,8 @@ pub enum Error<'a> {
     NameTakesNone(&'static str),
     /// The value is none that the option takes.
     BadValue(Flag, &'a [u8]),
+    /// As well, and a variable says it.
+    BadVariable(Flag, &'a [u8]),
     /// A variable that must not be set is.
     Reserved(&'a [u8]),
     /// There is a config as well as a command.
@@ -301,7 +303,14 @@ impl<'a> Options<'a> {
         let mut options = Self::new(persona);
         if persona.is_own() {
             own::variables(environment.clone(), |flag, value| {
-                options.take(persona.voice, flag, Some(value))
+                let taken = options.take(persona.voice, flag, Some(value));
+                taken.map_err(|error| {
+                    if let Error::BadValue(flag, value) = error {
+                        Error::BadVariable(flag, value)
+                    } else {
+                        error
+                    }
+                })
             })?;
         }
         if persona.prints_version_alone && is_version_alone(words.clone()) {

@@ -205,7 +205,7 @@ fn variables_are_options_and_the_command_line_is_stronger() {
     parse("host-init cmd", &["HOST_INIT_JOB=x"], |options| {
         assert!(matches!(
             options,
-            Err(Error::BadValue(
+            Err(Error::BadVariable(
                 Flag {
                     wish: Wish::Job,
                     ..
