@@ -4,10 +4,11 @@ use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use crate::host;
 use crate::init::{End, Init};
-use crate::lines::eventually;
+use crate::lines::{BOUND, eventually};
 use crate::room::Room;
 use crate::start::{Signals, Start};
 
@@ -138,16 +139,18 @@ impl Node {
 
     /// Waits until the files say this.
     pub(crate) fn will_have(&self, expected: &Files) {
-        let mut last = None;
-        for _ in 0..10_000 {
+        let until = Instant::now() + BOUND;
+        loop {
             let files = self.files();
             if files == *expected {
                 return;
             }
-            last = Some(files);
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            assert!(
+                Instant::now() < until,
+                "waited for {expected:?}, there is {files:?}"
+            );
+            std::thread::sleep(Duration::from_millis(1));
         }
-        panic!("waited for {expected:?}, there is {last:?}");
     }
 
     /// Waits until the host is halted for this; it stays so.
