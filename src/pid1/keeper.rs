@@ -21,7 +21,7 @@ use crate::policy::machine::Machine;
 use crate::policy::trial::{Kept, Mark, Version};
 use crate::sys::memory::{self, Paper};
 use crate::sys::spawn::{self, Program, Stdio};
-use crate::sys::{Result, clock, files, mount, random, store, versions};
+use crate::sys::{Result, clock, files, mount, random, store, task, versions};
 
 /// How long a device for the record may take to appear, of the time that the first
 /// start waits for its answer.
@@ -94,9 +94,9 @@ impl Keeper {
                 Some(trial) => self.keep(host, there(host)?, trial.mark(), log),
                 None => Ok(()),
             },
+            Task::TakeBack if !host.rollback.is_empty() => run(host),
             Task::TakeBack => self.take_back(host).inspect_err(|errno| {
-                let path = host.rollback.first().copied().or(host.current);
-                let path = path.map_or(&b""[..], CStr::to_bytes);
+                let path = host.current.map_or(&b""[..], CStr::to_bytes);
                 log.failed(Level::Error, "take the host back by", path, *errno);
             }),
             Task::Mount(_) | Task::Directories => Err(Errno::EINVAL),
@@ -205,11 +205,8 @@ impl Keeper {
         known.keep(host, there, trial.mark(), log)
     }
 
-    /// Makes the good version current, or becomes the command that does.
+    /// Makes the good version current.
     fn take_back(&self, host: &Host<'_>) -> Result<()> {
-        if !host.rollback.is_empty() {
-            return Err(run(host));
-        }
         let good = self.good.as_ref().ok_or(Errno::ENOENT)?;
         versions::switch(host.current.ok_or(Errno::ENOENT)?, good.as_bytes())
     }
@@ -442,8 +439,8 @@ fn look(path: &CStr) -> Result<Option<BootRecord>> {
     }
 }
 
-/// Becomes the command that takes the host back; the reason if that can't be.
-fn run(host: &Host<'_>) -> Errno {
+/// Becomes the command that takes the host back; ends as a shell would if that can't be.
+fn run(host: &Host<'_>) -> ! {
     let failure = spawn::become_program(&Program {
         arguments: &host.rollback,
         environment: &program::ENVIRONMENT,
@@ -456,7 +453,7 @@ fn run(host: &Host<'_>) -> Errno {
         oom_score: None,
         open_files: None,
     });
-    failure.errno
+    task::exit(Exit::Unstarted(failure).shell_code())
 }
 
 /// The slot of a record with this number: they are written in turn, and one that
