@@ -10,7 +10,7 @@ use std::{env, fs};
 /// What the release program may weigh, in bytes: it is the first thing a small
 /// image carries. Measured at 199,352: a sixth of it is the TOML parser, another the
 /// config's keys and messages, another the entrypoint with its options.
-const BUDGET: usize = 240 * 1024;
+const BUDGET: usize = 252 * 1024;
 
 /// The program that the other tests run: with its symbols.
 const DEBUG: &str = env!("CARGO_BIN_EXE_host-init");
