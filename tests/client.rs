@@ -23,7 +23,11 @@ fn is_refused(words: &[&str], code: i32, said: &str) {
 #[test]
 fn what_only_host_init_knows_is_asked_of_nobody_else() {
     for verb in ["confirm", "clear", "restart"] {
-        is_refused(&[verb], 1, &format!("{verb}: PID 1 is not host-init\n"));
+        is_refused(
+            &[verb],
+            1,
+            &format!("host-init: {verb}: PID 1 is not host-init\n"),
+        );
     }
 }
 
@@ -60,7 +64,7 @@ fn a_switch_says_what_is_missing_and_changes_nothing_for_another_init() {
         link.display()
     );
     fs::write(&config, text).unwrap();
-    let stranger = "switch: PID 1 is not host-init\n";
+    let stranger = "host-init: switch: PID 1 is not host-init\n";
     is_refused(&["switch", "--config", named, "2"], 1, stranger);
     assert_eq!(fs::read_link(&link).unwrap(), Path::new("1"));
 }

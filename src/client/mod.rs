@@ -49,9 +49,9 @@ pub fn main(arguments: Arguments) -> ! {
     let code = match applet(own) {
         Some((name, asked)) => ask(name, asked, words),
         None => match words.next().map(CStr::to_bytes) {
-            Some(b"confirm") => ask_own("confirm", request::CONFIRM, words),
-            Some(b"clear") => ask_own("clear", request::CLEAR, words),
-            Some(b"restart") => ask_own("restart", request::RESTART, words),
+            Some(b"confirm") => ask_own("host-init: confirm", request::CONFIRM, words),
+            Some(b"clear") => ask_own("host-init: clear", request::CLEAR, words),
+            Some(b"restart") => ask_own("host-init: restart", request::RESTART, words),
             Some(b"switch") => switch::switch(words),
             _ => check(words),
         },
@@ -76,7 +76,10 @@ fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) ->
     match words.next().map(CStr::to_bytes) {
         None => {}
         Some(b"--help" | b"-h") => {
-            let _ = writeln!(Text(1), "{name}: asks PID 1 to {name}; takes no options");
+            let _ = writeln!(
+                Text(1),
+                "{name}: asks PID 1 for it, by a signal; takes no options"
+            );
             return code::GOOD;
         }
         Some(word) => {

@@ -45,7 +45,7 @@ fn switch_to(config: &Config<'_>, version: &CStr) -> u8 {
         out.bytes(b"host-init: switch: the config has no host.current\n");
         return code::BAD;
     };
-    if !is_init_own("switch") {
+    if !is_init_own("host-init: switch") {
         return code::FAILED;
     }
     if let Err(errno) = versions::switch(link, version.to_bytes()) {
@@ -56,5 +56,5 @@ fn switch_to(config: &Config<'_>, version: &CStr) -> u8 {
         let _ = writeln!(out, ": {errno}");
         return code::FAILED;
     }
-    signal("switch", request::RESTART)
+    signal("host-init: switch", request::RESTART)
 }

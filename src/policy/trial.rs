@@ -119,20 +119,19 @@ impl FromIterator<Version> for Versions {
 
 /// Why the host is not started any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
 pub enum Halt {
     /// It failed too often, and there is no way back.
-    NoWayBack = 1,
+    NoWayBack,
     /// It failed too often though it was good once: the machine is at fault.
-    WasGood = 2,
+    WasGood,
     /// It was taken back once already.
-    TakenBackBefore = 3,
+    TakenBackBefore,
     /// Taking it back failed.
-    TakeBackFailed = 4,
+    TakeBackFailed,
     /// Nobody knows whether it was taken back: the power went.
-    TakeBackUnknown = 5,
+    TakeBackUnknown,
     /// Whoever kept it running before host-init has halted it.
-    Before = 6,
+    Before,
 }
 
 /// How a version is taken back.
@@ -263,10 +262,10 @@ impl Trial {
 
     /// Whether the host, which is this version now, may be started.
     pub fn ask(&mut self, version: Version) -> Verdict {
+        let version = self.see(version);
         if let Some(halt) = self.mark.halted {
             return Verdict::Halt(halt);
         }
-        let version = self.see(version);
         if let Some(going) = self.mark.going.take() {
             // The power went while it was taken back.
             match self.rules.way_back {
@@ -309,8 +308,9 @@ impl Trial {
         self.mark.version = version;
         // What was counted of one that could not be seen was this one's.
         if before != Version::UNKNOWN {
-            // Somebody has put another version there.
+            // Somebody has put another version there, which has failed in nothing yet.
             self.mark.failures = 0;
+            self.mark.halted = self.mark.halted.filter(|halt| *halt == Halt::Before);
             self.clean = 0;
         }
         version
@@ -378,6 +378,15 @@ impl Trial {
             good: self.mark.good,
             ..Mark::default()
         };
+    }
+
+    /// Somebody wants it to run: it has another round, as nothing but a new version has.
+    pub fn retry(&mut self) {
+        self.clean = 0;
+        self.mark.failures = 0;
+        self.mark.going = None;
+        self.mark.halted = None;
+        self.mark.reboots = 0;
     }
 
     /// Whether the machine is to restart because the host is halted. Who has halted it

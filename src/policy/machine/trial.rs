@@ -205,7 +205,12 @@ impl Machine {
                 self.host.stop(now, Haste::Orderly, actions);
                 self.settle(now, actions);
             }
-            Stage::Halted { .. } => self.clear(now, actions),
+            Stage::Halted { .. } => {
+                if let Some(trial) = &mut self.trial {
+                    trial.retry();
+                }
+                self.run(now, actions);
+            }
             Stage::Booting
             | Stage::Preparing { .. }
             | Stage::Running

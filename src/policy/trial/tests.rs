@@ -50,11 +50,20 @@ type Key = (
     Vec<u64>,
     Vec<u64>,
     Option<u64>,
-    Option<u8>,
+    Option<usize>,
     u8,
 );
 
 type Vec<T> = std::vec::Vec<T>;
+
+const HALTS: [Halt; 6] = [
+    Halt::NoWayBack,
+    Halt::WasGood,
+    Halt::TakenBackBefore,
+    Halt::TakeBackFailed,
+    Halt::TakeBackUnknown,
+    Halt::Before,
+];
 
 fn key(mark: &Mark) -> Key {
     (
@@ -64,20 +73,13 @@ fn key(mark: &Mark) -> Key {
         mark.good.iter().map(|version| version.0).collect(),
         mark.condemned.iter().map(|version| version.0).collect(),
         mark.going.map(|version| version.0),
-        mark.halted.map(|halt| halt as u8),
+        mark.halted
+            .map(|halt| HALTS.iter().position(|it| *it == halt).unwrap()),
         mark.reboots,
     )
 }
 
 fn mark(key: &Key) -> Mark {
-    let halts = [
-        Halt::NoWayBack,
-        Halt::WasGood,
-        Halt::TakenBackBefore,
-        Halt::TakeBackFailed,
-        Halt::TakeBackUnknown,
-        Halt::Before,
-    ];
     Mark {
         failures: key.0,
         is_attempting: key.1,
@@ -85,12 +87,7 @@ fn mark(key: &Key) -> Mark {
         good: key.3.iter().copied().map(Version).collect(),
         condemned: key.4.iter().copied().map(Version).collect(),
         going: key.5.map(Version),
-        halted: key.6.map(|number| {
-            halts
-                .into_iter()
-                .find(|halt| *halt as u8 == number)
-                .unwrap()
-        }),
+        halted: key.6.map(|place| HALTS[place]),
         reboots: key.7,
     }
 }
@@ -405,4 +402,43 @@ fn a_power_cut_says_nothing_of_a_host_that_was_healthy() {
         is_own: false,
     };
     assert_eq!(Trial::new(RULES, kept).mark().failures, 0);
+}
+
+#[test]
+fn a_halt_is_of_a_version_unless_a_person_has_written_it() {
+    for (halt, verdict) in [
+        (Halt::WasGood, Verdict::Start),
+        (Halt::Before, Verdict::Halt(Halt::Before)),
+    ] {
+        let kept = Kept {
+            mark: Mark {
+                version: Version(1),
+                failures: 3,
+                halted: Some(halt),
+                ..Mark::default()
+            },
+            is_own: false,
+        };
+        let mut trial = Trial::new(RULES, kept);
+
+        assert_eq!(trial.ask(Version(1)), Verdict::Halt(halt));
+        assert_eq!(trial.ask(Version::UNKNOWN), Verdict::Halt(halt));
+        assert_eq!(trial.ask(Version(2)), verdict);
+    }
+}
+
+#[test]
+fn another_round_forgets_no_version_that_was_taken_back() {
+    let mut trial = Trial::new(RULES, Kept::default());
+    for _ in 0..3 {
+        trial.ask(Version(1));
+        trial.failed();
+    }
+    trial.mark.condemned.remember(Version(1));
+    assert_eq!(trial.ask(Version(1)), Verdict::Halt(Halt::TakenBackBefore));
+
+    trial.retry();
+
+    assert_eq!(trial.ask(Version(1)), Verdict::Start);
+    assert!(trial.mark().condemned.contains(Version(1)));
 }
