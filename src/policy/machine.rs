@@ -364,7 +364,7 @@ impl Machine {
                     }
                 }
             }
-            Stage::Rescue { retry } if self.rescue.is_gone() => {
+            Stage::Rescue { retry } if self.rescue.is_gone() && self.clerk.is_none() => {
                 if retry.is_none() && self.settings.host.is_none() {
                     self.rescue.start(now, actions);
                 } else {

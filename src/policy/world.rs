@@ -44,6 +44,8 @@ struct World {
     job: Option<(u32, Task)>,
     /// What is on the disk of the host's trial.
     disk: Option<Mark>,
+    /// Whether this world has written it.
+    is_own: bool,
     /// What the job writes there, and what it has found.
     writes: Option<Mark>,
     found: Found,
@@ -114,6 +116,7 @@ impl World {
             services: Default::default(),
             job: None,
             disk: None,
+            is_own: false,
             writes: None,
             found: Found::default(),
             version: Version(1),
@@ -125,6 +128,22 @@ impl World {
             laws: Laws::new(seed),
             steps: 0,
         }
+    }
+
+    /// Goes on with what another world has left.
+    fn go_on(&mut self, before: Option<Self>) {
+        if let Some(before) = before {
+            self.disk = before.disk;
+            self.version = before.version;
+        }
+    }
+
+    /// Boots, and lives up to a moment; the number of steps.
+    fn cut(&mut self, most: u32) -> u32 {
+        let steps = self.chance.of(&[2, 5, 20, most]);
+        self.handle(Event::Booted);
+        while self.over.is_none() && self.steps < steps && self.step() {}
+        self.steps
     }
 
     /// Boots, lives through what is due, and is asked to power off when nothing is

@@ -36,7 +36,12 @@ impl Machine {
         Some(match (self.trial, kept) {
             (Some(trial), None) => trial,
             (Some(trial), Some(kept)) => trial.with(kept),
-            (None, kept) => Trial::new(rules, kept.unwrap_or_default()),
+            (None, kept) => {
+                let mut trial = Trial::new(rules, kept.unwrap_or_default());
+                // What this life has started before it had a trial is over.
+                trial.stopped();
+                trial
+            }
         })
     }
 

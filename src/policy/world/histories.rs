@@ -152,22 +152,44 @@ fn configs(settings: &Settings) -> Vec<Settings> {
     configs.map(consistent).to_vec()
 }
 
-/// As a config gives them: a host asks when it is on trial.
+/// As a config gives them: it is the host that is on trial, and asks then.
 fn consistent(settings: Settings) -> Settings {
-    let asks = settings.trial.is_some();
+    let trial = settings.trial.filter(|_| settings.host.is_some());
+    let asks = trial.is_some();
     let host = settings.host.map(|rules| Rules { asks, ..rules });
-    Settings { host, ..settings }
+    Settings {
+        host,
+        trial,
+        ..settings
+    }
 }
 
-/// Lives one history; the number of steps it took.
+/// Boots that a host on trial lives through.
+const BOOTS: u64 = 3;
+
+/// Lives one history, whose host goes on with what was kept in the one before; the
+/// number of steps it took.
 fn live(seed: u64, settings: Settings, askings: &[Asking]) -> u32 {
-    let mut world = World::new(seed, settings, configs(&settings));
-    let mut millis = 0;
-    for (wait, asking) in askings {
-        millis += wait;
-        world.due(millis, *asking);
+    let boots = if settings.trial.is_some() { BOOTS } else { 1 };
+    let (mut steps, mut before) = (0, None);
+    for boot in 0..boots {
+        let seed = seed.wrapping_add(boot);
+        let mut world = World::new(seed, settings, configs(&settings));
+        world.go_on(before);
+        let mut millis = 0;
+        for (wait, asking) in askings {
+            millis += wait;
+            world.due(millis, *asking);
+        }
+        // The power may go at any moment.
+        steps += if Chance::new(seed).one_in(3) {
+            world.cut(MOST / 4)
+        } else {
+            world.live(MOST)
+        };
+        before = Some(world);
     }
-    world.live(MOST)
+    steps
 }
 
 /// Moments that matter: at once, within a press, around graces and bounds.

@@ -53,6 +53,8 @@ pub(super) struct Laws {
     /// The latest moment at which the kernel is to be asked.
     asked_by: Option<Instant>,
     was_kernel_asked: bool,
+    /// Whether the last steps have begun.
+    has_left: bool,
     announced: Option<Ending>,
     must_be_off: bool,
     is_hurried: bool,
@@ -154,6 +156,7 @@ impl Laws {
             gone_by: None,
             asked_by: None,
             was_kernel_asked: false,
+            has_left: false,
             announced: None,
             must_be_off: false,
             is_hurried: false,
@@ -414,6 +417,7 @@ impl Laws {
                 if self.gone_by.is_some() {
                     services.iter().for_each(|slot| self.hold_cleared(slot));
                 }
+                self.has_left = true;
                 self.leaves(now, ending);
                 let asked_by = now.after(KILL_BOUND).after(self.shutdown);
                 self.asked_by.get_or_insert(asked_by);

@@ -45,7 +45,7 @@ impl World {
         } else {
             self.version
         };
-        let is_own = self.chance.one_in(2);
+        let is_own = self.is_own;
         let is_news = self.machine.trial().is_none() || self.goes_wrong(12);
         let kept = self.disk.filter(|_| is_news);
         let kept = kept.map(|mark| Kept { mark, is_own });
@@ -61,6 +61,7 @@ impl World {
         let writes = self.writes.take();
         // What failed may be written all the same.
         if outcome == Outcome::Good || self.chance.one_in(4) {
+            self.is_own |= writes.is_some();
             self.disk = writes.or(self.disk);
         }
         match (task, outcome) {

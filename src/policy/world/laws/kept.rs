@@ -1,7 +1,6 @@
 //! What holds of the host's trial and of what is on its disk.
 
 use super::Laws;
-use crate::policy::ending::Step;
 use crate::policy::event::{Action, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::service::State;
@@ -31,8 +30,9 @@ impl Laws {
                 let is_good = going.is_some_and(|going| trial.mark().good.contains(going));
                 self.hold("no good version is taken back", !is_good);
             }
-            Action::Leave(_, Step::Kill) | Action::Exit(..)
-                if machine.host().state() == State::Down =>
+            // The first time: one that can't be killed may end later.
+            Action::Leave(..) | Action::Exit(..)
+                if machine.host().state() == State::Down && !self.has_left =>
             {
                 self.hold("an orderly end is no failure", !is_attempting);
             }
