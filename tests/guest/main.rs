@@ -25,3 +25,4 @@ mod pulls;
 mod reaping;
 mod starts;
 mod trials;
+mod watched;
