@@ -26,3 +26,4 @@ mod pulls;
 mod reaping;
 mod starts;
 mod trials;
+mod watched;

@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::versions::{self, HOST};
 
 /// Three failures, a record on the disk, and a host that is healthy when it is said.
-const TRIAL: &str = "\
+pub(crate) const TRIAL: &str = "\
 backoff = \"0s\"
 backoff-max = \"0s\"
 start-limit = 3
@@ -41,7 +41,7 @@ const BAD: &str = "#!/bin/sh\necho \"host: $(readlink /data/app/current) ends\"\
 const FATAL: &str = "#!/bin/sh\necho 'host: panics'\necho c >/proc/sysrq-trigger\n";
 
 /// The config of a host with versions: these lines, then those of every trial.
-fn config(trial: &str) -> String {
+pub(crate) fn config(trial: &str) -> String {
     format!("[host]\ncommand = [\"{HOST}\"]\ncurrent = \"/data/app/current\"\n{trial}{DATA}")
 }
 
@@ -52,13 +52,13 @@ fn boot(disk: &Disk, trial: &str) -> Boot {
 }
 
 /// Says that what runs is healthy.
-fn confirm(machine: &mut Session) {
+pub(crate) fn confirm(machine: &mut Session) {
     machine.signal(CONFIRM);
     machine.line("host-init: host: healthy");
 }
 
 /// Makes another version current, as an updater does.
-fn choose(machine: &mut Session, version: &str) {
+pub(crate) fn choose(machine: &mut Session, version: &str) {
     machine.ask(&format!(
         "cd /data/app; {}; cd /",
         versions::choose(version)
@@ -66,7 +66,7 @@ fn choose(machine: &mut Session, version: &str) {
 }
 
 /// Failures in a row, when host-init has come to tell of this start.
-fn failures(machine: &mut Session) -> String {
+pub(crate) fn failures(machine: &mut Session) -> String {
     machine.ask(
         "F=/run/host-init/state.json; until grep -q \"pid.:$$,\" $F; do usleep 1000; done; \
          sed 's/.*trial.:{.failures.:\\([0-9]*\\).*/\\1/' $F",
@@ -74,7 +74,7 @@ fn failures(machine: &mut Session) -> String {
 }
 
 /// Waits until the first version is back, with attempts of its own.
-fn is_taken_back(machine: &mut Session) {
+pub(crate) fn is_taken_back(machine: &mut Session) {
     machine.line("host-init: host: failed too often, taking it back");
     machine.line("host: up");
     assert_eq!(machine.ask("readlink /data/app/current"), "versions/1");
@@ -82,7 +82,7 @@ fn is_taken_back(machine: &mut Session) {
 }
 
 /// Waits until the host is not started any more, and why.
-fn is_halted(machine: &mut Session, why: &str) {
+pub(crate) fn is_halted(machine: &mut Session, why: &str) {
     let line = machine.line("host-init: host: halted: ");
     assert!(line.contains(why), "{line}");
 }
@@ -94,7 +94,7 @@ fn restart(machine: &mut Session) {
     machine.ends(&Ending::Restarted);
 }
 
-fn power_off(mut machine: Session, disk: &Disk) {
+pub(crate) fn power_off(mut machine: Session, disk: &Disk) {
     machine.signal("USR2");
     machine.ends(&Ending::PoweredOff);
     drop(machine);
@@ -207,9 +207,11 @@ fn a_clock_that_jumps_changes_nothing() {
     machine.tell("exit 0");
     machine.line("host: up");
 
-    // The last second of 32 bits, the first of all, and a year before the image's.
-    for (failure, time) in [("1", "@2147483647"), ("2", "@0")] {
+    // The last second of 32 bits, the second day of all (no time before the kernel's own
+    // boot can be set), and a year before the image's.
+    for (failure, time, year) in [("1", "@2147483647", "2038"), ("2", "@86400", "1970")] {
         machine.ask(&format!("date -s {time}"));
+        assert_eq!(machine.ask("date +%Y"), year);
         machine.tell("exit 1");
         machine.line("host: up");
         assert_eq!(failures(&mut machine), failure);

@@ -32,7 +32,7 @@ pub(crate) fn be(role: &str, words: &[&str]) {
         }
         // The same by a descriptor.
         ("ready-quick", [lives, number]) => {
-            write(number.parse().unwrap(), "|");
+            write(number.parse().unwrap(), "LONG|");
             quick(lives.parse().unwrap());
         }
         // Is ready later than it may be, but for what it says before.
