@@ -43,11 +43,11 @@ impl Events {
     /// Puts a signal behind what else is still to be handled, once; whether there
     /// is anything else.
     pub fn put_behind(&mut self, signal: Signal) -> bool {
-        let event = Event::Signaled(signal);
-        let has_else = self.queue.iter().any(|other| *other != event);
-        if has_else && !self.queue.iter().any(|other| *other == event) {
+        let is_it = |event: &Event| matches!(event, Event::Signaled(it) if *it == signal);
+        let has_else = self.queue.iter().any(|event| !is_it(event));
+        if has_else && !self.queue.iter().any(is_it) {
             // There is room: the signal itself was just taken out.
-            let _ = self.queue.push_back(event);
+            let _ = self.queue.push_back(Event::Signaled(signal));
         }
         has_else
     }

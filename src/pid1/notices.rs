@@ -106,11 +106,10 @@ impl Notices {
         let _ = socket.extend_from_slice(name);
         let _ = socket.push(0);
         if !watchdog.is_zero() {
-            let _ = write!(
-                environment.interval,
-                "WATCHDOG_USEC={}\0",
-                watchdog.as_micros()
-            );
+            // A config has no interval for which that is not enough. (Numbers of 128 bits
+            // take a kilobyte to write.)
+            let micros = u64::try_from(watchdog.as_micros()).unwrap_or(u64::MAX);
+            let _ = write!(environment.interval, "WATCHDOG_USEC={micros}\0");
             environment.has_pid = true;
         }
         environment
@@ -165,6 +164,9 @@ impl Notices {
         }
         if let Some(access) = message.access {
             self.access = access;
+        }
+        if message.is_reloading {
+            log.say(Level::Info, &[Part::Text("host says: it reloads")]);
         }
         if let Some(errno) = message.errno {
             log.say(

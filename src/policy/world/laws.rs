@@ -1,6 +1,7 @@
 //! What holds in every world, whatever happens in it.
 
 mod kept;
+mod watch;
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -11,13 +12,13 @@ use crate::base::time::Instant;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Action, Cause, Event, Outcome, Report, SERVICES, ServiceId, Task};
 use crate::policy::machine::{Aim, Machine, Stage};
-use crate::policy::notice::Notice;
 use crate::policy::request::{self, Haste, Request};
 use crate::policy::service::State;
 use crate::policy::settings::{Role, Settings};
 use crate::policy::trial::{Mark, OnHalt, WayBack};
 use crate::policy::vigil;
 use crate::policy::world::index;
+use crate::policy::world::laws::watch::Watch;
 use crate::policy::world::processes::Slot;
 
 /// What the machine gives a child that keeps something while everything stops, and the
@@ -79,51 +80,6 @@ struct Life {
     lapse: Option<Cause>,
     /// Whether it was told to end for another life, and not because all stops.
     is_restarting: bool,
-}
-
-/// What the host is to say, and by when.
-#[derive(Clone, Copy, Default)]
-struct Watch {
-    ready_by: Option<Instant>,
-    alive_by: Option<Instant>,
-    interval: Option<Duration>,
-    is_lost: bool,
-}
-
-impl Watch {
-    fn begin(rules: vigil::Rules, now: Instant) -> Self {
-        let mut watch = Self {
-            ready_by: rules.ready_within.map(|within| now.after(within)),
-            interval: rules.watchdog,
-            ..Self::default()
-        };
-        watch.is_heard(now);
-        watch
-    }
-
-    fn is_heard(&mut self, now: Instant) {
-        self.alive_by = match (self.ready_by, self.interval) {
-            (None, Some(interval)) => Some(now.after(interval)),
-            _ => None,
-        };
-    }
-
-    fn hears(&mut self, now: Instant, notice: Notice) {
-        self.is_lost |= notice.is_lost;
-        let was_ready = self.ready_by.is_none();
-        if notice.is_ready {
-            self.ready_by = None;
-        } else if let (Some(by), Some(extension)) = (self.ready_by, notice.extension) {
-            self.ready_by = Some(by.max(now.after(extension)));
-        }
-        if let Some(interval) = notice.interval {
-            self.interval = Some(interval).filter(|interval| !interval.is_zero());
-        }
-        let is_news = notice.is_alive || notice.interval.is_some();
-        if is_news || !was_ready && notice.is_ready {
-            self.is_heard(now);
-        }
-    }
 }
 
 impl Life {
