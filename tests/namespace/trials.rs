@@ -144,17 +144,18 @@ fn a_new_version_that_fails_is_taken_back_once() {
     assert_eq!(current(&room), "1");
     init.stop_with(0);
 
-    // Cleared by a person, it may be taken back once more; and not by itself.
+    // Whoever puts it there again has it tried, and not taken back by itself. Cleared by
+    // a person, it may be taken back once more.
     choose(&room, "2");
     let mut init = restart(&room);
-    is_halted(&room, &mut init, "it was healthy before");
+    is_halted(&room, &mut init, "again after it was taken back");
     init.signal(CLEAR);
     init.says("host: its failures are forgotten");
     init.says("host: failed too often, taking it back");
     is_halted(&room, &mut init, "it was healthy before");
     choose(&room, "2");
     init.signal(41);
-    is_halted(&room, &mut init, "it was healthy before");
+    is_halted(&room, &mut init, "again after it was taken back");
     init.stop_with(0);
 }
 
