@@ -9,6 +9,9 @@ const LIMIT: u32 = 2;
 /// Versions there are; the first is none.
 const VERSIONS: usize = 4;
 
+/// How often somebody changes the version.
+const CHANGES: u8 = 2;
+
 /// A machine with a host, as the world sees it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
@@ -160,7 +163,7 @@ impl World {
         }
         // Somebody is there to change it only when something runs. Who changes it back
         // in the moment between a take-back and the power cut is not told from nobody.
-        if self.changes < 2 && matches!(self.doing, Doing::Up | Doing::Halted) {
+        if self.changes < CHANGES && matches!(self.doing, Doing::Up | Doing::Halted) {
             for other in 1..4 {
                 add(&|world| {
                     world.current = other;
@@ -266,6 +269,23 @@ fn explore(rules: Rules, look: &mut dyn FnMut(&World, &World)) -> usize {
     seen.len()
 }
 
+/// Starts without health in between that may end badly: there is a round for the version
+/// that is there first, for each that somebody puts there, after each take-back, and for
+/// each reboot. What was started before somebody changed it may end badly once more.
+fn most_bad(rules: Rules) -> u8 {
+    let taken_back = match rules.way_back {
+        WayBack::None => 0,
+        WayBack::Link | WayBack::Command => VERSIONS - 1,
+    };
+    let reboots = if rules.on_halt == OnHalt::Reboot {
+        REBOOTS
+    } else {
+        0
+    };
+    let rounds = 1 + CHANGES + u8::try_from(taken_back).unwrap() + reboots;
+    rounds * u8::try_from(LIMIT).unwrap() + CHANGES
+}
+
 #[test]
 fn every_life_of_a_trial_keeps_its_promises() {
     for way_back in [WayBack::None, WayBack::Link, WayBack::Command] {
@@ -285,8 +305,7 @@ fn every_life_of_a_trial_keeps_its_promises() {
                     assert!(!after.was_healthy[version], "a good one: {before:?}");
                     assert_eq!(after.taken_back[version], 0, "{before:?}");
                 }
-                // Three versions and as many changes: every round ends.
-                assert!(after.bad <= 40, "{rules:?}: {after:?}");
+                assert!(after.bad <= most_bad(rules), "{rules:?}: {after:?}");
             });
             assert!(number > 100, "{rules:?}: {number}");
         }
