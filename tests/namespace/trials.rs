@@ -367,19 +367,11 @@ fn a_trial_that_a_reload_turns_on_goes_on_from_what_was_kept() {
 
 #[test]
 fn a_switch_makes_a_version_current_and_has_it_started() {
-    let room = versions(&["up"], "1");
-    let current_is = "current = \"/tmp/versions/current\"\n";
-    let switch = "command = [\"/init\", \"switch\", \"3\"]";
-    let text = config(&["up"], &format!("{TRIAL}{current_is}"));
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("command"))
-        .unwrap();
-    room.write("etc/host-init.toml", &text.replace(line, switch));
+    let room = versions(&["client", "switch", "3"], "1");
     let mut init = Start::new(&room).spawn();
 
+    // It stays when the client is done: nothing but the request ends it.
     eventually("the switch", || current(&room) == "3");
-    // It came to its end, or was told to: no failure either way.
     eventually("a next start", || {
         let host = &room.json("run/host-init/state.json")["host"];
         host["starts"].as_u64() >= Some(2) && host["trial"]["failures"] == 0
