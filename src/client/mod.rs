@@ -16,7 +16,7 @@ use crate::policy::config::Config;
 use crate::policy::request;
 use crate::sys::arguments::Arguments;
 use crate::sys::memory::Scratch;
-use crate::sys::{Result, files, power, stdio, task};
+use crate::sys::{Result, files, kill, stdio, task};
 
 /// Exit codes.
 mod code {
@@ -121,7 +121,7 @@ fn is_init_own(name: &str) -> bool {
 fn signal(name: &str, asked: u8) -> u8 {
     match Signal::realtime(asked)
         .ok_or(Errno::EINVAL)
-        .and_then(power::signal_init)
+        .and_then(kill::init)
     {
         Ok(()) => code::GOOD,
         Err(errno) => {

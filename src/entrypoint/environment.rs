@@ -8,7 +8,7 @@ use crate::format::options::{Options, Wish, entry_of, walk};
 use crate::sys::arguments::{Arguments, Environment, Given};
 use crate::sys::memory::List;
 use crate::sys::spawn::OwnPid;
-use crate::sys::{Result, power};
+use crate::sys::{Result, process};
 
 /// The environment of the command; `home` is an entry for its user.
 ///
@@ -51,7 +51,7 @@ pub fn of(
 }
 
 fn is_pid(text: &[u8]) -> bool {
-    text == number_text(power::pid(), &mut [0; 10])
+    text == number_text(process::pid(), &mut [0; 10])
 }
 
 fn own_pid(name: &[u8]) -> Option<OwnPid> {

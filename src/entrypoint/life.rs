@@ -14,7 +14,7 @@ use crate::sys::reap::Looked;
 use crate::sys::signals::{Children, Received};
 use crate::sys::spawn::Launched;
 use crate::sys::{
-    Fd, Result, clock, descendants, kmsg, poll, power, reap, signals, task, terminal,
+    Fd, Result, clock, descendants, kill, kmsg, poll, process, reap, signals, task, terminal,
 };
 
 /// Children that are reaped before signals are looked at again: a storm of orphans
@@ -73,8 +73,8 @@ impl Life {
     /// Lives it. With `sees_each`, every orphan and every stop is looked at.
     pub fn run(mut self, sees_each: bool) -> ! {
         // None is worth the command's life.
-        let _ = power::leave_directory();
-        power::close_inherited(&[Some(&self.launched.pidfd)]);
+        let _ = process::leave_directory();
+        process::close_inherited(&[Some(&self.launched.pidfd)]);
         self.may_vanish = !sees_each;
         loop {
             let deadline = self.entrypoint.deadline();
@@ -221,7 +221,7 @@ impl Life {
                 self.give_terminal();
                 self.send(Target::Group, Signal::CONT);
             }
-            Action::Stop => power::signal_self(Signal::STOP),
+            Action::Stop => kill::own(Signal::STOP),
             Action::GiveTerminal => self.give_terminal(),
             Action::LookForOthers => {
                 // Whoever presses a key does not mean a command that is gone.
@@ -261,16 +261,16 @@ impl Life {
     fn send(&self, target: Target, signal: Signal) {
         self.speaker.forwarding(signal);
         match target {
-            Target::Group if power::reaches_group(self.launched.pid, signal) => {}
+            Target::Group if kill::reaches_group(self.launched.pid, signal) => {}
             // Before the child has made its group there is nobody in it but the
             // child.
             Target::Group | Target::Command => {
                 let Launched { pid, pidfd, .. } = &self.launched;
-                let sent = power::signal_process(pidfd, signal).or_else(|errno| {
+                let sent = kill::process(pidfd, signal).or_else(|errno| {
                     // Whoever was released has no number any more.
                     match reap::ask(pidfd) {
                         Ok(Some(_)) => Err(errno),
-                        Ok(None) | Err(_) => power::signal_child(*pid, signal),
+                        Ok(None) | Err(_) => kill::child(*pid, signal),
                     }
                 });
                 if let Err(errno) = sent {
@@ -279,15 +279,15 @@ impl Life {
             }
             Target::Others | Target::Adopted if self.is_init => {
                 // There may be none.
-                let _ = power::signal_all(signal);
+                let _ = kill::all(signal);
             }
             Target::Others => self.found(descendants::find().map(|found| {
                 for pid in found.values() {
-                    power::signal_pid(*pid, signal);
+                    kill::member(*pid, signal);
                 }
             })),
             Target::Adopted => self.found(descendants::each_child(|pid| {
-                power::signal_pid(pid, signal);
+                kill::member(pid, signal);
             })),
         }
     }

@@ -30,7 +30,7 @@ use crate::policy::entrypoint::{Entrypoint, OnStop};
 use crate::sys::arguments::Arguments;
 use crate::sys::signals::Children;
 use crate::sys::spawn::{Command, Slots, launch};
-use crate::sys::{files, power, signals, task};
+use crate::sys::{files, process, signals, task};
 
 /// What an entrypoint is started with.
 pub struct Given {
@@ -59,7 +59,7 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
         slots,
         pid,
     } = given;
-    let is_init = pid == power::INIT;
+    let is_init = pid == process::INIT;
     let variables = arguments.entries_with(persona.variables_begin());
     let options = Options::parse(persona, arguments.words(), variables);
     let options = match options {
@@ -133,18 +133,18 @@ pub fn main(given: Given) -> (Slots, Option<&'static CStr>) {
 /// What host-init itself needs before there is a command.
 fn prepare(options: &Options<'_>, speaker: &Speaker, is_init: bool) {
     if let Some(signal) = options.parent_death {
-        speaker.need("ask for the parent's end", power::on_parent_death(signal));
+        speaker.need("ask for the parent's end", process::on_parent_death(signal));
     }
     if is_init {
         return;
     }
     match options.subreaper {
         Subreaper::Tried => {
-            if let Err(errno) = power::adopt_orphans() {
+            if let Err(errno) = process::adopt_orphans() {
                 speaker.failed("adopt orphans", errno);
             }
         }
-        Subreaper::Needed => speaker.need("adopt orphans", power::adopt_orphans()),
+        Subreaper::Needed => speaker.need("adopt orphans", process::adopt_orphans()),
         Subreaper::No => speaker.adopts_nobody(),
         Subreaper::Silent => {}
     }

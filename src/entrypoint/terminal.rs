@@ -7,14 +7,14 @@ use crate::base::signal::Signal;
 use crate::entrypoint::voice::Speaker;
 use crate::policy::entrypoint::place::{Found, Place};
 use crate::sys::task::Forked;
-use crate::sys::{Result, kmsg, power, reap, task, terminal};
+use crate::sys::{Result, kill, kmsg, process, reap, task, terminal};
 
 /// Finds the place for the command, and makes the terminal one that the command can
 /// take.
 pub fn hand_over(wanted: Option<Job>, pid: u32, speaker: &Speaker) -> Place {
     let found = Found {
-        is_init: pid == power::INIT,
-        leads_session: power::leads_session(pid),
+        is_init: pid == process::INIT,
+        leads_session: process::leads_session(pid),
         terminal: terminal::is_there().then(terminal::owner),
         is_foreground: terminal::is_foreground(),
     };
@@ -35,11 +35,10 @@ fn give_up() -> Result<()> {
         kmsg::pause(Duration::from_secs(10));
         0
     })?;
-    let given = power::give_group(pid)
+    let given = process::give_group(pid)
         .and_then(|()| terminal::bring_forward(pid))
         .and_then(|()| terminal::give_up());
-    let _ = power::signal_process(&pidfd, Signal::KILL)
-        .or_else(|_| power::signal_child(pid, Signal::KILL));
+    let _ = kill::process(&pidfd, Signal::KILL).or_else(|_| kill::child(pid, Signal::KILL));
     let _ = reap::wait_for(pid);
     given
 }

@@ -9,7 +9,7 @@ use crate::base::signal::Signal;
 use crate::format::line::Line;
 use crate::format::options::persona::{Persona, Voice};
 use crate::format::options::{Error, Flag, Wish};
-use crate::sys::{Result, power, stdio, task};
+use crate::sys::{Result, process, stdio, task};
 
 /// How much a message matters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,7 +164,7 @@ impl Speaker {
     #[inline(never)]
     fn write(&self, weight: Weight, write: &mut dyn FnMut(&mut Line)) {
         let mut line = Line::new();
-        let pid = u64::from(power::pid());
+        let pid = u64::from(process::pid());
         match self.persona.voice {
             Voice::Own => line.push("host-init: "),
             Voice::DumbInit => line.push("[dumb-init] "),

@@ -17,7 +17,7 @@ use crate::pid1::start::need;
 use crate::pid1::upward;
 use crate::policy::settings::{Facts, Hopeless, Manager, Role, Shell};
 use crate::sys::arguments::Arguments;
-use crate::sys::{Result, files, handover, network, power};
+use crate::sys::{Result, files, handover, network, power, process};
 
 /// The limit of open files of PID 1 itself, and the hard limit of services.
 const OPEN_FILES: u64 = 524_288;
@@ -52,7 +52,7 @@ pub fn boot(
     };
     let mut groups = Groups::new();
     groups.open(role, handover::is_next_life(arguments), log);
-    let open_files = match power::raise_open_files(OPEN_FILES) {
+    let open_files = match process::raise_open_files(OPEN_FILES) {
         Ok(before) => before,
         Err(errno) => {
             log.failed(Level::Info, "raise", b"limit of open files", errno);

@@ -17,7 +17,7 @@ use crate::policy::machine;
 use crate::policy::settings::{Hopeless, Role};
 use crate::sys::kmsg::{self, Sink};
 use crate::sys::power::{self, Command};
-use crate::sys::{mount, poll, reap, task};
+use crate::sys::{kill, mount, poll, process, reap, task};
 
 /// The exit code that says that host-init itself failed, where it can exit.
 pub const CODE: u8 = machine::FAULT;
@@ -91,7 +91,7 @@ fn write(line: &Line) {
 }
 
 fn die(epitaph: &Line) -> ! {
-    if IS_SUPERVISED.load(Ordering::Relaxed) && !power::is_init() {
+    if IS_SUPERVISED.load(Ordering::Relaxed) && !process::is_init() {
         // A child of PID 1: its end is told to PID 1 by the kernel, and what is written
         // here could be PID 1's as well.
         task::exit(CODE);
@@ -110,7 +110,7 @@ fn die(epitaph: &Line) -> ! {
         }
     }
     let cleaner = task::fork(|| {
-        let _ = power::signal_all(Signal::KILL);
+        let _ = kill::all(Signal::KILL);
         mount::sync();
         0
     });

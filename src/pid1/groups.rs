@@ -16,7 +16,7 @@ use crate::pid1::watch::Watch;
 use crate::policy::event::{SERVICES, ServiceId};
 use crate::policy::settings::Role;
 use crate::sys::cgroup::{self, Group};
-use crate::sys::{AsFd, BorrowedFd, Fd, Result, files, power};
+use crate::sys::{AsFd, BorrowedFd, Fd, Result, files, kill, process};
 
 /// The groups of all services.
 pub struct Groups {
@@ -165,7 +165,7 @@ impl Groups {
         };
         let leader = core::mem::take(&mut service.leader);
         let Some(group) = &service.group else {
-            let _ = power::signal_group(leader, signal);
+            let _ = kill::group(leader, signal);
             return Swept::Empty;
         };
         let Ok(events) = group.events() else {
@@ -193,7 +193,7 @@ impl Groups {
         if pid == 0 || service.leader == 0 {
             return false;
         }
-        let mut has = power::session_of(pid) == Ok(service.leader);
+        let mut has = process::session_of(pid) == Ok(service.leader);
         if let Some(group) = &service.group
             && !has
         {
@@ -208,7 +208,7 @@ impl Groups {
             match &service.group {
                 Some(group) => signal_all(group, service.leader, Signal::KILL),
                 None => {
-                    let _ = power::signal_group(service.leader, Signal::KILL);
+                    let _ = kill::group(service.leader, Signal::KILL);
                 }
             }
         }
@@ -285,15 +285,15 @@ fn signal_all(group: &Group, leader: u32, signal: Signal) {
             Ok(()) => return,
             // A kernel before 5.14: the session first, since that is at once.
             Err(Errno::ENOENT) => {
-                let _ = power::signal_group(leader, signal);
+                let _ = kill::group(leader, signal);
             }
             Err(_) => {}
         }
     }
     let _ = group.processes(|pid| {
-        power::signal_pid(pid, signal);
+        kill::member(pid, signal);
         // A stopped process does not see a signal until it goes on.
-        power::signal_pid(pid, Signal::CONT);
+        kill::member(pid, Signal::CONT);
     });
 }
 

@@ -37,7 +37,7 @@ use crate::sys::arguments::Arguments;
 use crate::sys::power::{self, Command};
 use crate::sys::spawn::{Program, Spawner, Started};
 use crate::sys::task::{self, Board, Forked};
-use crate::sys::{Fd, Result, clock, handover, kmsg};
+use crate::sys::{Fd, Result, clock, handover, kill, kmsg};
 
 /// Everything PID 1 holds.
 pub struct Hands {
@@ -295,7 +295,7 @@ impl Hands {
 
     fn signal(&self, id: ServiceId, signal: Signal) -> Option<Event> {
         if let Some(process) = self.processes.main(id)
-            && let Err(errno) = power::signal_process(&process.pidfd, signal)
+            && let Err(errno) = kill::process(&process.pidfd, signal)
         {
             let name = log::name(id).as_bytes();
             self.log.failed(Level::Warning, "signal", name, errno);
@@ -308,7 +308,7 @@ impl Hands {
         for process in self.processes.for_part(Part::Task(task)) {
             // A command that takes the host back leads a session of its own.
             if task == Task::TakeBack {
-                let _ = power::signal_group(process.pid, Signal::KILL);
+                let _ = kill::group(process.pid, Signal::KILL);
             }
             kill(process);
         }
@@ -503,7 +503,7 @@ enum Grouped {
 }
 
 fn kill(process: &Process) {
-    let _ = power::signal_process(&process.pidfd, Signal::KILL);
+    let _ = kill::process(&process.pidfd, Signal::KILL);
 }
 
 /// Ends a container: by `reboot(2)` in its namespace when a restart was asked

@@ -7,7 +7,7 @@ use core::time::Duration;
 use crate::base::level::Level;
 use crate::pid1::flags;
 use crate::pid1::log::{Log, Part};
-use crate::sys::{clock, files, mount, power};
+use crate::sys::{clock, files, mount, process};
 
 /// A device by its major and minor number.
 pub type Device = (u32, u32);
@@ -26,7 +26,7 @@ pub fn wait_for_children() {
         let pid = core::str::from_utf8(word)
             .ok()
             .and_then(|word| word.parse().ok());
-        if let Some(pid) = pid.filter(|pid| *pid != power::pid()) {
+        if let Some(pid) = pid.filter(|pid| *pid != process::pid()) {
             mount::wait_for_end(pid, until);
         }
     }
@@ -38,7 +38,7 @@ pub fn wait_for_children() {
 pub fn wait_until_alone() {
     let until = clock::now().after(LETTING_GO);
     let _ = files::each_entry(c"/proc", |name| {
-        if let Some(pid) = number(name).filter(|pid| *pid > 1 && *pid != power::pid())
+        if let Some(pid) = number(name).filter(|pid| *pid > 1 && *pid != process::pid())
             && !is_kernels(pid)
         {
             mount::wait_for_end(pid, until);
@@ -100,7 +100,7 @@ fn first(device: Device) -> Option<u32> {
     let mut found = None;
     let _ = files::each_entry(c"/proc", |name| {
         let pid = number(name);
-        if let Some(pid) = pid.filter(|pid| *pid > 1 && *pid != power::pid())
+        if let Some(pid) = pid.filter(|pid| *pid > 1 && *pid != process::pid())
             && found.is_none()
             && holds(pid, device)
         {

@@ -15,7 +15,7 @@ use crate::policy::ending::{Ending, STEPS, Step};
 use crate::sys::memory::Scratch;
 use crate::sys::power::{self, Command};
 use crate::sys::task::Board;
-use crate::sys::{clock, files, kmsg, mount};
+use crate::sys::{clock, files, kill, kmsg, mount};
 
 /// Takes every step from `first` on, and shows on the board which one it is at.
 /// Returns only when even the last step did not end the machine.
@@ -24,7 +24,7 @@ pub fn run(ending: Ending, first: Step, board: &Board, log: &Log) -> u8 {
         board.show(step.number());
         match step {
             Step::Kill => {
-                let _ = power::signal_all(Signal::KILL);
+                let _ = kill::all(Signal::KILL);
                 holder::wait_for_children();
             }
             Step::Unmount => {
@@ -44,7 +44,7 @@ pub fn run(ending: Ending, first: Step, board: &Board, log: &Log) -> u8 {
 pub fn without_child(ending: Ending, step: Step, log: &Log) {
     match step {
         Step::Kill => {
-            let _ = power::signal_all(Signal::KILL);
+            let _ = kill::all(Signal::KILL);
         }
         Step::Unmount | Step::Sync => {}
         Step::Reboot => reboot(ending, log),

@@ -10,7 +10,7 @@ use crate::pid1::log::{Log, Part};
 use crate::pid1::watch::Watch;
 use crate::policy::settings::Role;
 use crate::sys::arguments::Arguments;
-use crate::sys::{self, Fd, Result, fault, power, signals, stdio, task};
+use crate::sys::{self, Fd, Result, fault, kill, process, signals, stdio, task};
 
 /// What there is before the boot.
 pub struct Started {
@@ -48,12 +48,12 @@ pub fn start(role: Role, arguments: Arguments) -> Started {
     need("open standard descriptors", repaired, &log);
     emergency::set_role(role);
     // None of these is worth the machine's life.
-    let _ = power::leave_directory();
-    let _ = power::forbid_core_dumps();
-    power::set_umask(0o022);
+    let _ = process::leave_directory();
+    let _ = process::forbid_core_dumps();
+    process::set_umask(0o022);
     task::take_name();
     let adopted = adopt(arguments, &log);
-    power::close_inherited(&[
+    process::close_inherited(&[
         adopted.as_ref().map(|adopted| &adopted.pidfd),
         adopted.as_ref().and_then(|adopted| adopted.socket.as_ref()),
         adopted.as_ref().and_then(|adopted| adopted.reader.as_ref()),
@@ -82,7 +82,7 @@ fn adopt(arguments: Arguments, log: &Log) -> Option<Adopted> {
                 "re-executed, and nothing good was handed over: killing everything",
             )],
         );
-        let _ = power::signal_all(Signal::KILL);
+        let _ = kill::all(Signal::KILL);
     }
     adopted
 }

@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 use rustix::fs::{Mode, OFlags};
 
 use super::memory::List;
-use super::{Result, files, power, reason};
+use super::{Result, files, process, reason};
 use crate::base::errno::Errno;
 
 /// The most processes that a Linux kernel may have (`PID_MAX_LIMIT`).
@@ -27,7 +27,7 @@ const FEWER: usize = 1024;
 /// that is another pid namespace's, whose numbers mean others here.
 pub fn each_child(each: impl FnMut(u32)) -> Result<()> {
     let mut own = Path::new();
-    let _ = write!(own, "{}", power::pid());
+    let _ = write!(own, "{}", process::pid());
     let mut place = [0; 16];
     if files::read_link(c"/proc/self", &mut place)? != own.text()?.to_bytes() {
         return Err(Errno::ENOENT);

@@ -16,7 +16,7 @@ use crate::base::signal::Signal;
 /// Stops this process as a key on the terminal does: not when nobody could
 /// continue it (its process group is orphaned). Returns when it goes on.
 pub fn stop_as_by_key() {
-    super::power::signal_self(Signal::TSTP);
+    super::kill::own(Signal::TSTP);
     let bit = 1 << (Signal::TSTP.number() - 1);
     let _ = set_mask(ALL_SIGNALS & !bit);
     let _ = set_mask(ALL_SIGNALS);

@@ -23,7 +23,7 @@
 //!   returns at once, and writes nothing but the child's stack.
 //! - A core dump of the child would end all who share the memory on kernels before
 //!   5.16. PID 1 is not dumpable, and so neither is the child
-//!   ([`power::forbid_core_dumps`](super::power::forbid_core_dumps), which
+//!   ([`process::forbid_core_dumps`](super::process::forbid_core_dumps), which
 //!   `pid1::start` calls). An entrypoint may be: with the child, its only one, its own
 //!   life is over.
 //! - Nobody traces the child of an entrypoint to get at the memory: who changes the

@@ -14,7 +14,7 @@ use host_init::format::options::persona;
 use host_init::policy::settings::Role;
 use host_init::sys::arguments::Arguments;
 use host_init::sys::spawn::{Slots, Spawner};
-use host_init::sys::{power, signals, task};
+use host_init::sys::{power, process, signals, task};
 use host_init::{client, entrypoint, pid1};
 
 host_init::entry!(main);
@@ -31,12 +31,12 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
     let arguments = unsafe { Arguments::new(stack) };
     // SAFETY: this is the only call in the life of the process.
     let mut slots = unsafe { Slots::take() };
-    let pid = power::pid();
+    let pid = process::pid();
     let own = arguments.words().next().unwrap_or_default();
     let persona = persona::by_name(own.to_bytes());
     // The kernel hands words of its command line to the machine's first process,
     // and they mean nothing.
-    let is_machine = pid == power::INIT && persona.is_own() && power::take_ctrl_alt_del().is_ok();
+    let is_machine = pid == process::INIT && persona.is_own() && power::take_ctrl_alt_del().is_ok();
     let mut config = None;
     if !is_machine {
         if persona.is_own() && client::is_asked(arguments) {

@@ -16,7 +16,7 @@ use crate::base::errno::Errno;
 use crate::base::exit::{Failure, Step};
 use crate::base::job::Job;
 use crate::sys::call::{duplicate, execve, exit_group, set_signal_mask};
-use crate::sys::{Result, fault, files, power, reason, signals, terminal};
+use crate::sys::{Result, fault, files, process, reason, signals, terminal};
 
 /// What the child and PID 1 both see, also when the child is a fork.
 pub(super) struct Cell {
@@ -277,7 +277,7 @@ fn begin_job(job: Job) -> Result<()> {
 fn take_terminal(job: Job) -> Result<()> {
     match job {
         Job::Session => terminal::control(),
-        Job::Group => terminal::bring_forward(power::pid()),
+        Job::Group => terminal::bring_forward(process::pid()),
         Job::Shared => Ok(()),
     }
 }
