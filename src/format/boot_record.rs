@@ -38,7 +38,7 @@
 use crate::base::errno::Errno;
 use crate::base::exit::{Exit, Failure, Step};
 use crate::base::signal::Signal;
-use crate::base::slot::{BYTES, Slot};
+use crate::base::slot::{BYTES, MAGIC, Slot};
 use crate::format::name::{self, Name};
 use crate::policy::event::Cause;
 use crate::policy::trial::{Halt, Mark, REMEMBERED, Version, Versions};
@@ -93,7 +93,6 @@ pub const LENGTH: usize = 352;
 // The layout above was drawn for these.
 const _: () = assert!(REMEMBERED == 8 && name::BYTES == 64 && LENGTH <= 512);
 
-const MAGIC: [u8; 8] = *b"hostboot";
 const VERSION: u32 = 1;
 
 /// A table would be larger than the code, for a sum that is made once a start.
@@ -124,7 +123,9 @@ pub fn choose(first: &[u8], second: &[u8]) -> Choice {
 }
 
 /// Whether two slots have what is somebody else's, and must stay: there is something,
-/// and none of it was ever a record, whole or torn, of this layout or another.
+/// and none of it was ever a record, whole or torn, of this layout or another, or was
+/// made for one: a file is made with the magic in both slots, so that a first record
+/// that is torn leaves the other one.
 pub fn is_foreign(first: &[u8], second: &[u8]) -> bool {
     let slots = [first, second];
     let is_blank = |slot: &[u8]| {

@@ -100,7 +100,7 @@ pub fn write_existing_at(directory: impl AsFd, path: &CStr, text: &[u8]) -> Resu
 /// The kernel's reasons; the old content is then still there.
 pub fn replace(directory: impl AsFd, name: &CStr, aside: &CStr, content: &[u8]) -> Result<()> {
     let directory = directory.as_fd();
-    write_aside(directory, aside, content)?;
+    write_aside(directory, aside, content, 0o644)?;
     rustix::fs::renameat(directory, aside, directory, name).map_err(reason)
 }
 
@@ -119,18 +119,28 @@ pub fn replace_durably(
     content: &[u8],
 ) -> Result<()> {
     let directory = directory.as_fd();
-    let file = write_aside(directory, aside, content)?;
+    let file = write_aside(directory, aside, content, 0o644)?;
     rustix::fs::fsync(file).map_err(reason)?;
     rustix::fs::renameat(directory, aside, directory, name).map_err(reason)?;
     rustix::fs::fsync(directory).map_err(reason)
 }
 
-/// Writes a file that nobody knows yet.
-fn write_aside(directory: BorrowedFd<'_>, aside: &CStr, content: &[u8]) -> Result<OwnedFd> {
+/// Writes a file that nobody knows yet, in place of whatever has its name.
+///
+/// # Errors
+///
+/// The kernel's reasons.
+pub(super) fn write_aside(
+    directory: impl AsFd,
+    aside: &CStr,
+    content: &[u8],
+    mode: u16,
+) -> Result<OwnedFd> {
+    let directory = directory.as_fd();
     // A new file and nothing else: a link would lead elsewhere, and a FIFO would
     // make the writer wait.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(0o644);
+    let mode = Mode::from_raw_mode(u32::from(mode));
     let file = match rustix::fs::openat(directory, aside, flags, mode) {
         Err(rustix::io::Errno::EXIST) => {
             remove_at(directory, aside)?;
@@ -268,6 +278,18 @@ pub fn parent<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b CStr> {
     CStr::from_bytes_until_nul(buffer).map_err(|_| Errno::ENAMETOOLONG)
 }
 
+/// The name that a path has in its directory: what is behind the last slash.
+///
+/// # Errors
+///
+/// None: a part of a path up to its end is a path.
+pub fn name(path: &CStr) -> Result<&CStr> {
+    let slash = path.to_bytes().iter().rposition(|byte| *byte == b'/');
+    let name = path.to_bytes_with_nul();
+    let name = name.get(slash.map_or(0, |at| at + 1)..).unwrap_or_default();
+    CStr::from_bytes_with_nul(name).map_err(|_| Errno::EINVAL)
+}
+
 /// Where a symbolic link leads, as it is written.
 ///
 /// # Errors
@@ -294,10 +316,7 @@ pub fn read_link<'b>(path: &CStr, buffer: &'b mut [u8]) -> Result<&'b [u8]> {
 pub fn replace_link(path: &CStr, target: &CStr) -> Result<()> {
     let mut place = [0; crate::base::limits::PATH_BYTES];
     let directory = open_directory(parent(path, &mut place)?)?;
-    let slash = path.to_bytes().iter().rposition(|byte| *byte == b'/');
-    let name = path.to_bytes_with_nul();
-    let name = name.get(slash.map_or(0, |at| at + 1)..).unwrap_or_default();
-    let name = CStr::from_bytes_with_nul(name).map_err(|_| Errno::EINVAL)?;
+    let name = name(path)?;
     rustix::fs::statat(&directory, target, AtFlags::empty()).map_err(reason)?;
     let aside = c".host-init-link";
     remove_at(&directory, aside)?;
@@ -403,5 +422,12 @@ mod tests {
         assert_eq!(parent(c"/dev", &mut buffer), Ok(c"/"));
         assert_eq!(parent(c"dev", &mut buffer), Ok(c"."));
         assert_eq!(parent(c"/1234567/a", &mut buffer), Err(Errno::ENAMETOOLONG));
+    }
+
+    #[test]
+    fn the_name_at_the_end_of_a_path_is_found() {
+        assert_eq!(name(c"/dev/nvme0n1"), Ok(c"nvme0n1"));
+        assert_eq!(name(c"dev"), Ok(c"dev"));
+        assert_eq!(name(c"/dev/"), Ok(c""));
     }
 }

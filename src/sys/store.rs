@@ -8,19 +8,31 @@
 //! - After a write that failed or was given up, the same slot again. It may be read
 //!   back as if it were written, out of memory, with nothing on the disk; then the
 //!   other slot is the only one.
+//!
+//! What a file grows by may be anybody's after a power cut, and then nobody can tell
+//! it from what is not ours. So a file gets its name when all of it is on the disk, and
+//! has the magic in both slots then: whatever the first write becomes, the other slot
+//! says whose it is. What somebody else has made blank, too short or not, is at risk up
+//! to the end of its first write; nothing was answered for until then.
 
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 
 use super::{Result, files, reason};
 use crate::base::errno::Errno;
 use crate::base::limits::PATH_BYTES;
-use crate::base::slot::{BYTES, Slot};
+use crate::base::slot::{BYTES, MAGIC, Slot};
 
 /// Bytes of both slots.
 const LENGTH: usize = 2 * BYTES;
+
+/// Bytes of a name in a directory: `NAME_MAX`, and its terminating NUL.
+const NAME_BYTES: usize = 256;
+
+/// What a file's name has behind it until the file is whole.
+const ASIDE: &[u8] = b".new";
 
 /// Room for both slots.
 pub type Memory = [u8; LENGTH];
@@ -51,7 +63,8 @@ pub fn read<'m>(path: &CStr, memory: &'m mut Memory) -> Result<(&'m [u8], &'m [u
 ///
 /// A file that is missing is made, in a directory that is there, and one that is
 /// too short made longer: before anything is in it, its name and its blocks are on
-/// the disk.
+/// the disk. Until it is whole, a file that is made has `.new` behind its name; what
+/// else has that name is removed.
 ///
 /// May block as long as the disk does: for a child. Touches no memory but its own
 /// stack, so that a forked one may call it.
@@ -60,10 +73,14 @@ pub fn read<'m>(path: &CStr, memory: &'m mut Memory) -> Result<(&'m [u8], &'m [u
 ///
 /// The kernel's reasons: `EROFS`, `ENOSPC`, `EIO`. `EISDIR` for a directory,
 /// `ESPIPE` for a FIFO, and `ENOTBLK` for all else that is neither a file nor a
-/// block device.
+/// block device. A link that leads nowhere is left alone (`EEXIST`), and in place of
+/// a device no file is made (`ENODEV`).
 pub fn write(path: &CStr, slot: Slot, content: &[u8; BYTES]) -> Result<()> {
     let file = match open(path, OFlags::RDWR) {
-        Err(Errno::ENOENT) => create(path)?,
+        Err(Errno::ENOENT) => {
+            create(path)?;
+            open(path, OFlags::RDWR)?
+        }
         opened => opened?,
     };
     complete(&file, path)?;
@@ -95,25 +112,88 @@ pub fn is_device(path: &CStr) -> bool {
     path.starts_with(b"/dev/") && !path.starts_with(b"/dev/shm/")
 }
 
-/// Makes the file, empty. A link that leads nowhere is left alone (`EEXIST`), and in
-/// place of a device there is no file to be made (`ENODEV`).
-fn create(path: &CStr) -> Result<OwnedFd> {
+/// Makes the file, with no record in either slot. They are on the disk before it has
+/// its name; the name is not yet.
+fn create(path: &CStr) -> Result<()> {
     if is_device(path) {
         return Err(Errno::ENODEV);
     }
-    let access = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-    let mode = Mode::from_raw_mode(0o600);
-    rustix::fs::open(path, access | OFlags::CLOEXEC, mode).map_err(reason)
+    let mut memory = [0; PATH_BYTES];
+    let directory = files::open_directory(files::parent(path, &mut memory)?)?;
+    let name = files::name(path)?;
+    let mut memory = [0; NAME_BYTES];
+    let aside = aside(name, &mut memory)?;
+    leave_alone(&directory, name)?;
+    let mut content = [0; LENGTH];
+    for slot in content.as_chunks_mut::<BYTES>().0 {
+        if let Some(place) = slot.first_chunk_mut() {
+            *place = MAGIC;
+        }
+    }
+    let made = files::write_aside(&directory, aside, &content, 0o600)
+        .and_then(|file| retry(|| rustix::fs::fsync(&file)))
+        .and_then(|()| give_name(&directory, aside, name));
+    made.inspect_err(|_| {
+        // A disk that is full is not to be fuller for it. If it stays, the next write
+        // removes it.
+        let _ = files::remove_at(&directory, aside);
+    })
 }
 
-/// Makes a file that is too short as long as both slots. Its name first: a file that
-/// is long enough is one whose name is on the disk, whenever this was interrupted.
+/// The name of a file that is not whole yet.
+fn aside<'b>(name: &CStr, buffer: &'b mut [u8; NAME_BYTES]) -> Result<&'b CStr> {
+    let name = name.to_bytes();
+    let (last, places) = buffer.split_last_mut().ok_or(Errno::ENAMETOOLONG)?;
+    *last = 0;
+    if name.len() + ASIDE.len() > places.len() {
+        return Err(Errno::ENAMETOOLONG);
+    }
+    for (place, byte) in places.iter_mut().zip(name.iter().chain(ASIDE)) {
+        *place = *byte;
+    }
+    CStr::from_bytes_until_nul(buffer).map_err(|_| Errno::ENAMETOOLONG)
+}
+
+/// Gives a file its name, unless something has it (`EEXIST`).
+fn give_name(directory: impl AsFd, aside: &CStr, name: &CStr) -> Result<()> {
+    let directory = directory.as_fd();
+    let flags = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(directory, aside, directory, name, flags) {
+        // The filesystem has not that flag, or the kernel not that call.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            leave_alone(directory, name)?;
+            rustix::fs::renameat(directory, aside, directory, name).map_err(reason)
+        }
+        named => named.map_err(reason),
+    }
+}
+
+/// Refuses a name that something has, also a link that leads nowhere.
+fn leave_alone(directory: impl AsFd, name: &CStr) -> Result<()> {
+    match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Err(Errno::EEXIST),
+        Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(errno) => Err(reason(errno)),
+    }
+}
+
+/// Sees to it that a file's name and the blocks of both slots are on the disk. Its
+/// name first: a file that is long enough and had a record is one whose name is on the
+/// disk, whenever this was interrupted.
 fn complete(file: &OwnedFd, path: &CStr) -> Result<()> {
     let stat = rustix::fs::fstat(file).map_err(reason)?;
     let mut length = usize::try_from(stat.st_size).unwrap_or(0);
     // A device says that it has no bytes.
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || length >= LENGTH {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(());
+    }
+    if length >= LENGTH {
+        // Whoever made it may have been given up before its name was there for good.
+        return if is_unwritten(file) {
+            sync_directory(path)
+        } else {
+            Ok(())
+        };
     }
     retry(|| rustix::fs::fsync(file))?;
     sync_directory(path)?;
@@ -127,6 +207,15 @@ fn complete(file: &OwnedFd, path: &CStr) -> Result<()> {
         }
     }
     retry(|| rustix::fs::fsync(file))
+}
+
+/// Whether no record was ever written to either slot, as far as they can be read.
+fn is_unwritten(file: &OwnedFd) -> bool {
+    let mut memory = [0; BYTES];
+    [Slot::First, Slot::Second].into_iter().all(|slot| {
+        let content = read_slot(file, slot, &mut memory).unwrap_or_default();
+        content.iter().skip(MAGIC.len()).all(|byte| *byte == 0)
+    })
 }
 
 /// Makes the names in the directory of this path durable.

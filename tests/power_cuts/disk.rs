@@ -1,11 +1,14 @@
 //! A disk that loses and tears whatever was not synced.
 
-use crate::calls::Call;
+use crate::calls::{Call, made};
 use crate::chance::Chance;
 
 /// A disk with at most one file.
 pub(crate) struct Disk {
+    /// The file under its own name.
     file: Option<File>,
+    /// The file under the other one: never beside the first.
+    aside: Option<File>,
     /// Bytes that it writes whole.
     grain: usize,
 }
@@ -21,31 +24,46 @@ struct File {
 
 impl Disk {
     pub(crate) fn new(content: Option<Vec<u8>>, grain: usize) -> Self {
-        let file = content.map(|durable| File {
-            is_named: true,
-            durable,
-            pending: Vec::new(),
-        });
-        Self { file, grain }
+        Self {
+            file: content.map(File::new),
+            aside: None,
+            grain,
+        }
     }
 
     /// Does what a call asks, with this content of a slot.
     pub(crate) fn perform(&mut self, call: Call, content: &[u8]) {
-        if call == Call::Make {
-            assert!(self.file.is_none());
-            *self = Self::new(Some(Vec::new()), self.grain);
-        }
-        let file = self.file.as_mut().unwrap();
         match call {
-            Call::Make => file.is_named = false,
-            Call::Clear { at, count } => file.pending.push((at, vec![0; count])),
-            Call::Write { at } => file.pending.push((at, content.to_vec())),
+            Call::Remove => self.aside = None,
+            Call::Make => {
+                assert!(self.file.is_none() && self.aside.is_none());
+                self.aside = Some(File::new(Vec::new()));
+            }
+            Call::Fill => self.open().pending.push((0, made())),
+            Call::Clear { at, count } => self.open().pending.push((at, vec![0; count])),
+            Call::Write { at } => self.open().pending.push((at, content.to_vec())),
             Call::SyncFile => {
+                let file = self.open();
                 file.durable = file.view();
                 file.pending.clear();
             }
-            Call::SyncName => file.is_named = true,
+            Call::Rename => {
+                assert!(self.file.is_none());
+                self.file = self.aside.take();
+                self.open().is_named = false;
+            }
+            Call::SyncName => self.open().is_named = true,
         }
+    }
+
+    /// The file that is there, or is being made.
+    fn open(&mut self) -> &mut File {
+        self.aside.as_mut().or(self.file.as_mut()).unwrap()
+    }
+
+    /// Whether something has the other name.
+    pub(crate) fn has_aside(&self) -> bool {
+        self.aside.is_some()
     }
 
     /// What is read while the power is on.
@@ -55,13 +73,16 @@ impl Disk {
 
     /// The power goes, and comes back.
     pub(crate) fn cut(&mut self, chance: &mut Chance) {
+        if self.file.as_ref().is_some_and(|file| !file.is_named) && chance.is_one_in(2) {
+            self.aside = self.file.take();
+        }
+        // Its name may be lost too. What is in it nobody asks.
+        if self.aside.is_some() && chance.is_one_in(2) {
+            self.aside = None;
+        }
         let Some(file) = &mut self.file else {
             return;
         };
-        if !file.is_named && chance.is_one_in(2) {
-            self.file = None;
-            return;
-        }
         file.is_named = true;
         let longest = file.view().len();
         let length = match chance.below(3) {
@@ -129,6 +150,14 @@ impl Fate {
 }
 
 impl File {
+    fn new(durable: Vec<u8>) -> Self {
+        Self {
+            is_named: true,
+            durable,
+            pending: Vec::new(),
+        }
+    }
+
     fn view(&self) -> Vec<u8> {
         let mut view = self.durable.clone();
         for (at, bytes) in &self.pending {

@@ -86,6 +86,16 @@ fn what_was_never_a_record_is_somebody_elses() {
 type Vec<T> = std::vec::Vec<T>;
 
 #[test]
+fn a_slot_that_was_made_for_a_record_has_none_and_is_ours() {
+    let mut made = [0; BYTES];
+    made[..8].copy_from_slice(&MAGIC);
+
+    assert_eq!(BootRecord::from_bytes(&made), None);
+    // The first record, torn into nothing that was ever written.
+    assert!(!is_foreign(&[0x68; BYTES], &made) && !is_foreign(&made, &[0x68; BYTES]));
+}
+
+#[test]
 fn the_layout_is_the_one_that_is_written_down() {
     let slot = record(0x0807_0605_0403_0201).to_bytes();
 

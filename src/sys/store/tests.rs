@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,6 +25,19 @@ impl Folder {
     fn file(&self) -> PathBuf {
         self.0.join("record")
     }
+
+    fn aside(&self) -> PathBuf {
+        self.0.join("record.new")
+    }
+
+    /// The names of all that is in it.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
 }
 
 impl Drop for Folder {
@@ -39,6 +52,13 @@ fn text(path: &Path) -> CString {
 
 fn filled(byte: u8) -> [u8; BYTES] {
     [byte; BYTES]
+}
+
+/// A slot in which there was no record yet.
+fn made() -> [u8; BYTES] {
+    let mut slot = [0; BYTES];
+    slot[..8].copy_from_slice(b"hostboot");
+    slot
 }
 
 /// What both slots have, or why they can't be read.
@@ -63,7 +83,129 @@ fn a_file_that_is_missing_is_made_whole() {
 
     assert_eq!(fs::metadata(&path).unwrap().len(), 8192);
     let (first, second) = slots(&path).unwrap();
-    assert_eq!((first, second), (filled(0).to_vec(), filled(1).to_vec()));
+    assert_eq!((first, second), (made().to_vec(), filled(1).to_vec()));
+}
+
+#[test]
+fn a_file_that_is_made_is_its_owners_and_alone() {
+    let folder = Folder::new();
+
+    write(&text(&folder.file()), Slot::First, &filled(1)).unwrap();
+
+    assert_eq!(folder.names(), ["record"]);
+    let mode = fs::metadata(folder.file()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn what_a_power_cut_has_left_aside_is_made_anew() {
+    for length in [0, 1, 4096, 8192, 10_000] {
+        let folder = Folder::new();
+        fs::write(folder.aside(), vec![7; length]).unwrap();
+
+        write(&text(&folder.file()), Slot::Second, &filled(1)).unwrap();
+
+        let whole = fs::read(folder.file()).unwrap();
+        assert_eq!(whole, [made(), filled(1)].concat());
+        assert_eq!(folder.names(), ["record"]);
+        let mode = fs::metadata(folder.file()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_is_aside_of_a_file_that_is_there_stays() {
+    let folder = Folder::new();
+    fs::write(folder.file(), [0; 100]).unwrap();
+    fs::write(folder.aside(), "a person's").unwrap();
+
+    write(&text(&folder.file()), Slot::First, &filled(1)).unwrap();
+
+    assert_eq!(fs::read(folder.aside()).unwrap(), b"a person's");
+}
+
+#[test]
+fn a_link_aside_is_not_followed() {
+    let folder = Folder::new();
+    let (victim, nothing) = (folder.0.join("victim"), folder.0.join("nothing"));
+    fs::write(&victim, "a person's").unwrap();
+    for target in [&victim, &nothing] {
+        symlink(target, folder.aside()).unwrap();
+
+        write(&text(&folder.file()), Slot::First, &filled(1)).unwrap();
+
+        assert_eq!(slots(&folder.file()).unwrap().0, filled(1));
+        assert!(fs::symlink_metadata(folder.file()).unwrap().is_file());
+        fs::remove_file(folder.file()).unwrap();
+        assert_eq!(folder.names(), ["victim"]);
+        assert_eq!(fs::read(&victim).unwrap(), b"a person's");
+    }
+}
+
+#[test]
+fn a_fifo_aside_makes_nobody_wait_and_a_directory_stays() {
+    let folder = Folder::new();
+    // SAFETY: a C string and a number.
+    let made = unsafe { libc::mkfifo(text(&folder.aside()).as_ptr(), 0o600) };
+    assert_eq!(made, 0);
+
+    write(&text(&folder.file()), Slot::First, &filled(1)).unwrap();
+
+    assert_eq!(folder.names(), ["record"]);
+    fs::remove_file(folder.file()).unwrap();
+    fs::create_dir(folder.aside()).unwrap();
+    let written = write(&text(&folder.file()), Slot::First, &filled(1));
+    assert_eq!(written, Err(Errno::EISDIR));
+    assert_eq!(folder.names(), ["record.new"]);
+}
+
+#[test]
+fn a_name_that_was_taken_meanwhile_stays_whose_it_is() {
+    let folder = Folder::new();
+    let directory = files::open_directory(&text(&folder.0)).unwrap();
+    fs::write(folder.aside(), [0; LENGTH]).unwrap();
+    let named = || give_name(&directory, c"record.new", c"record");
+
+    fs::write(folder.file(), "another's").unwrap();
+    assert_eq!(named(), Err(Errno::EEXIST));
+    assert_eq!(leave_alone(&directory, c"record"), Err(Errno::EEXIST));
+    assert_eq!(fs::read(folder.file()).unwrap(), b"another's");
+
+    fs::remove_file(folder.file()).unwrap();
+    symlink("nowhere", folder.file()).unwrap();
+    assert_eq!(named(), Err(Errno::EEXIST));
+    assert_eq!(leave_alone(&directory, c"record"), Err(Errno::EEXIST));
+    assert_eq!(fs::read_link(folder.file()).unwrap(), Path::new("nowhere"));
+
+    fs::remove_file(folder.file()).unwrap();
+    assert_eq!(leave_alone(&directory, c"record"), Ok(()));
+    assert_eq!(named(), Ok(()));
+    assert_eq!(folder.names(), ["record"]);
+}
+
+#[test]
+fn a_name_with_no_room_for_another_beside_it_is_refused() {
+    let folder = Folder::new();
+    let path = |length| folder.0.join("x".repeat(length));
+    let written = |length| write(&text(&path(length)), Slot::First, &filled(1));
+
+    assert_eq!(written(251), Ok(()));
+    for length in [252, 255, 256] {
+        assert_eq!(written(length), Err(Errno::ENAMETOOLONG), "{length}");
+    }
+    assert_eq!(folder.names(), ["x".repeat(251)]);
+    // One that is there needs no other name.
+    fs::write(path(255), []).unwrap();
+    assert_eq!(written(255), Ok(()));
+}
+
+#[test]
+fn no_file_is_made_in_place_of_a_device() {
+    let path = Path::new("/dev/host-init-store-missing");
+
+    let refused = (Some(Errno::ENOENT), Some(Errno::ENODEV));
+    assert_eq!(refusals(path), refused);
+    assert!(!path.with_extension("new").exists());
 }
 
 #[test]
@@ -89,7 +231,7 @@ fn slots_that_are_written_in_turn_leave_each_other_alone() {
             (Slot::Second, (first, second)) => (second, first),
         };
         assert_eq!(newer, filled(byte));
-        assert_eq!(older, filled(byte - 1));
+        assert_eq!(older, if byte == 1 { made() } else { filled(byte - 1) });
         slot = slot.other();
     }
     assert_eq!(fs::metadata(&path).unwrap().len(), 8192);
@@ -151,6 +293,7 @@ fn a_link_is_followed_to_a_file_and_to_nothing_else() {
     symlink(&file, &link).unwrap();
 
     assert_eq!(refusals(&link), (Some(Errno::ENOENT), Some(Errno::EEXIST)));
+    assert_eq!(folder.names(), ["link"]);
     write(&text(&file), Slot::First, &filled(1)).unwrap();
     write(&text(&link), Slot::First, &filled(2)).unwrap();
 
@@ -208,12 +351,14 @@ fn a_full_disk_is_told_and_counts_once_there_is_room() {
         fs::write(&ballast, [7; 12_288]).unwrap();
 
         let full = write(&text(&path), Slot::First, &filled(1));
+        let is_tidy = !path.exists() && !path.with_extension("new").exists();
         fs::remove_file(&ballast).unwrap();
         let roomy = write(&text(&path), Slot::First, &filled(2));
         fs::write(&ballast, [7; 8_192]).unwrap();
         let full_again = write(&text(&path), Slot::Second, &filled(3));
 
         assert_eq!(full, Err(Errno::ENOSPC));
+        assert!(is_tidy, "what is full is not fuller for it");
         assert_eq!(roomy, Ok(()));
         assert_eq!(full_again, Ok(()), "its blocks are its own");
     });
