@@ -19,7 +19,7 @@ use crate::session::{BOUND, Session};
 use crate::versions::{self, HOST};
 
 /// Pulls in all, when nobody asks for more.
-const PULLS: u32 = 40;
+const PULLS: u32 = 100;
 
 /// The variable that asks for more.
 const VARIABLE: &str = "HOST_INIT_PULLS";
