@@ -16,7 +16,7 @@ use crate::pid1::watch::Watch;
 use crate::policy::event::{SERVICES, ServiceId};
 use crate::policy::settings::Role;
 use crate::sys::cgroup::{self, Group};
-use crate::sys::{AsFd, BorrowedFd, Fd, Result, files, kill, process};
+use crate::sys::{AsFd, Fd, Result, files, kill, process, spawn};
 
 /// The groups of all services.
 pub struct Groups {
@@ -28,6 +28,8 @@ pub struct Groups {
 struct Service {
     /// Its control group, once it has been started in one.
     group: Option<Group>,
+    /// Whether a process can be started in that: see [`Groups::group`].
+    is_fresh: bool,
     /// The `cgroup.events` that is watched while it is swept.
     events: Option<Fd>,
     /// The process that leads its session, until that was swept; 0 for none.
@@ -121,12 +123,20 @@ impl Groups {
     }
 
     /// The control group that a service is started in; none without cgroup v2.
-    pub fn group(&mut self, id: ServiceId, log: &Log) -> Option<BorrowedFd<'_>> {
+    ///
+    /// A group that was killed as a whole, or may have been, is made anew: Linux 6.14 and
+    /// later kill what is started in it by `clone3(2)` ever after, since they count the
+    /// kills of a group, and compare with the count of the parent's. Where it can't be
+    /// made anew, the child goes there by itself.
+    pub fn group(&mut self, id: ServiceId, log: &Log) -> Option<spawn::Group<'_>> {
         let root = self.root.as_ref()?;
         let service = self.services.get_mut(index(id))?;
-        if service.group.is_none() {
-            match root.child(name(id)) {
-                Ok(group) => service.group = Some(group),
+        if service.group.is_none() || !service.is_fresh {
+            match root.renew(name(id)) {
+                Ok((group, is_fresh)) => {
+                    service.group = Some(group);
+                    service.is_fresh = is_fresh;
+                }
                 // It is not for this container to change, and will never be.
                 Err(errno @ (Errno::EROFS | Errno::EACCES | Errno::EPERM)) => {
                     say_absent(errno, log);
@@ -138,7 +148,11 @@ impl Groups {
                 }
             }
         }
-        service.group.as_ref().map(AsFd::as_fd)
+        let directory = service.group.as_ref()?.as_fd();
+        Some(spawn::Group {
+            directory,
+            may_start: service.is_fresh,
+        })
     }
 
     /// Forgets a control group that is not there any more, so that the next start
@@ -170,12 +184,14 @@ impl Groups {
         };
         let Ok(events) = group.events() else {
             // Nobody can tell when it is empty: at least it was told to be.
+            service.is_fresh &= signal != Signal::KILL;
             signal_all(group, leader, signal);
             return Swept::Empty;
         };
         if cgroup::is_populated(&events) != Ok(true) {
             return Swept::Empty;
         }
+        service.is_fresh &= signal != Signal::KILL;
         signal_all(group, leader, signal);
         let number = u8::try_from(place).unwrap_or(u8::MAX);
         if watch.add_group(&events, number).is_err() {
@@ -203,8 +219,9 @@ impl Groups {
     }
 
     /// Kills everything of the service.
-    pub fn kill(&self, id: ServiceId) {
-        if let Some(service) = self.services.get(index(id)) {
+    pub fn kill(&mut self, id: ServiceId) {
+        if let Some(service) = self.services.get_mut(index(id)) {
+            service.is_fresh = false;
             match &service.group {
                 Some(group) => signal_all(group, service.leader, Signal::KILL),
                 None => {
@@ -238,6 +255,7 @@ impl Default for Groups {
 impl Service {
     const NONE: Self = Self {
         group: None,
+        is_fresh: false,
         events: None,
         leader: 0,
     };

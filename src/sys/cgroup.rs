@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::path::DecInt;
 
 use super::{Result, files, reason};
@@ -46,6 +46,21 @@ impl Group {
         let directory =
             rustix::fs::openat(&self.directory, name, flags, Mode::empty()).map_err(reason)?;
         Ok(Self { directory })
+    }
+
+    /// A group below this one that is new, in place of one that has nothing in it; or the
+    /// one that is there, and false.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's reasons: `EROFS` in a container that may not.
+    pub fn renew(&self, name: &CStr) -> Result<(Self, bool)> {
+        let is_new = match rustix::fs::unlinkat(&self.directory, name, AtFlags::REMOVEDIR) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => true,
+            // Something is in it, or it is not to be changed.
+            Err(_) => false,
+        };
+        Ok((self.child(name)?, is_new))
     }
 
     /// Moves a process into the group. Blocks for a grace period of the kernel, often

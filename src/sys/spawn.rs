@@ -53,6 +53,16 @@ use slot::{Arrays, SLOTS};
 pub use launch::{Command, Identity, Launched, OwnPid, launch};
 pub use slot::Slots;
 
+/// The control group that a program starts in.
+#[derive(Clone, Copy)]
+pub struct Group<'a> {
+    /// Its directory.
+    pub directory: BorrowedFd<'a>,
+    /// Whether the kernel may start a process in it; otherwise the process goes there by
+    /// itself before anything else.
+    pub may_start: bool,
+}
+
 /// A program to start.
 #[derive(Clone, Copy)]
 pub struct Program<'a> {
@@ -71,8 +81,8 @@ pub struct Program<'a> {
     pub stdio: Stdio,
     /// A descriptor that it gets besides those.
     pub passed: Option<Passed<'a>>,
-    /// The control group it starts in: the directory.
-    pub cgroup: Option<BorrowedFd<'a>>,
+    /// The control group it starts in.
+    pub cgroup: Option<Group<'a>>,
     /// What it gets for `/proc/self/oom_score_adj`, if not what PID 1 has.
     pub oom_score: Option<&'static [u8]>,
     /// The soft limit of open files it gets, if not what PID 1 has.
@@ -292,15 +302,15 @@ impl Spawner {
     fn clone(
         &mut self,
         plan: &mut Plan,
-        cgroup: Option<BorrowedFd<'_>>,
+        cgroup: Option<Group<'_>>,
         stack: Option<Stack>,
         ticket: Ticket,
     ) -> Result<Started> {
         loop {
             let way = self.way;
-            let starts_there = way == Way::Grouped;
+            let starts_there = way == Way::Grouped && cgroup.is_some_and(|group| group.may_start);
             plan.cgroup = match cgroup {
-                Some(cgroup) if !starts_there => cgroup.as_raw_fd(),
+                Some(group) if !starts_there => group.directory.as_raw_fd(),
                 Some(_) | None => -1,
             };
             plan.has_handlers = way == Way::Plain;
@@ -314,8 +324,9 @@ impl Spawner {
                 // slot is free again. A fork has its own copy of everything.
                 unsafe { clone(&child) }
             } else {
+                let there = cgroup.filter(|_| starts_there);
                 // SAFETY: as above.
-                unsafe { clone3(&child, cgroup.filter(|_| starts_there)) }
+                unsafe { clone3(&child, there.map(|group| group.directory)) }
             };
             self.way = match made {
                 Ok(Made { pid, pidfd }) => return Ok(Started { pid, pidfd, ticket }),
@@ -324,7 +335,7 @@ impl Spawner {
                 // A kernel before 5.7 does not know the flag, and one without
                 // cgroup v2 does not know the directory.
                 Err(Errno::EINVAL | Errno::E2BIG | Errno::EBADF | Errno::EOPNOTSUPP)
-                    if starts_there && cgroup.is_some() =>
+                    if starts_there =>
                 {
                     Way::Clone3
                 }

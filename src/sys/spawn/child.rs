@@ -263,7 +263,12 @@ fn enter_cgroup(directory: i32) -> Result<()> {
     }
     // SAFETY: PID 1 keeps the directory open while the child is in flight.
     let directory = unsafe { BorrowedFd::borrow_raw(directory) };
-    files::write_existing_at(directory, c"cgroup.procs", b"0")
+    match files::write_existing_at(directory, c"cgroup.procs", b"0") {
+        // It has controllers for groups of its own, so that no process can be in it: as
+        // when the kernel says so before there is a process, it does without.
+        Err(Errno::EBUSY) => Ok(()),
+        entered => entered,
+    }
 }
 
 fn begin_job(job: Job) -> Result<()> {
