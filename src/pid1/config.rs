@@ -75,26 +75,15 @@ impl Source {
         self.level.unwrap_or(self.value().log_level)
     }
 
-    /// Reads the config again; what is new of the one that is in force then. When it
-    /// is not good, what is wrong was said, and the one before stays.
-    pub fn reload(&mut self, log: &Log) -> Option<Change> {
-        let held = read(&self.path, self.arguments, log)?;
-        let change = Change {
-            moves_record: record_of(self.value()) != record_of(held.value()),
+    /// Reads the config again; whether it is good, and in force then. Otherwise what is
+    /// wrong was said, and the one before stays.
+    pub fn reload(&mut self, log: &Log) -> bool {
+        let Some(held) = read(&self.path, self.arguments, log) else {
+            return false;
         };
         self.held = held;
-        Some(change)
+        true
     }
-}
-
-/// What is new of a config that matters when it takes the place of another.
-pub struct Change {
-    /// Whether the host's record is elsewhere.
-    pub moves_record: bool,
-}
-
-fn record_of<'c>(config: &'c Config<'_>) -> Option<&'c CStr> {
-    config.host.as_ref()?.record
 }
 
 /// Reads a config; none when it is not good. All that is wrong with it is said.

@@ -329,6 +329,8 @@ impl Hands {
             prepared.and_then(|()| task::fork(|| work::run(task, config, keeper, machine, log)));
         match forked {
             Ok(Forked { pid, pidfd }) => {
+                let host = self.config.value().host.as_ref();
+                self.keeper.sent(task, host.and_then(|host| host.record));
                 self.insert(pid, pidfd, Part::Task(task));
                 None
             }
@@ -414,7 +416,9 @@ impl Hands {
         // It may have ended while nobody was there to hear of it.
         self.events.reap_soon();
         self.log.reexecuted(pid);
-        Some((host, record.map(|record| self.keeper.resume(record))))
+        let place = self.config.value().host.as_ref();
+        let place = place.and_then(|host| host.record);
+        Some((host, record.map(|record| self.keeper.resume(record, place))))
     }
 
     /// Becomes the program at host-init's own path; returns if that fails.
@@ -483,8 +487,8 @@ impl Hands {
     }
 
     fn reload(&mut self) -> Option<Event> {
-        if self.config.reload(&self.log)?.moves_record {
-            self.keeper.moved();
+        if !self.config.reload(&self.log) {
+            return None;
         }
         self.log.set_level(self.config.level());
         self.log.reloaded();

@@ -44,8 +44,9 @@ pub struct Keeper {
     /// The last version that was healthy.
     good: Option<Name>,
     last: Option<Last>,
-    /// Whether the record was another one when the last child was forked.
-    has_moved: bool,
+    /// The path of the record that the last start is in, with its null byte; nothing
+    /// when it is in none. A reload counts from the next start on.
+    place: heapless::Vec<u8, { limits::PATH_BYTES }>,
     /// Whether a child that was given up may still write the record.
     is_blocked: bool,
 }
@@ -72,13 +73,33 @@ impl Keeper {
             Some(paper) => paper,
             None => self.paper.insert(memory::shared()?),
         };
-        self.has_moved = false;
         // What a child before this one has told is not this one's.
         paper.write(&[]);
         if self.life == LifeId::default() {
             self.life = LifeId(random::bytes());
         }
         Ok(())
+    }
+
+    /// A child was forked for this, with this path of the record in its config.
+    pub fn sent(&mut self, task: Task, record: Option<&CStr>) {
+        if task == Task::Attempt && self.place() != record {
+            self.move_to(record);
+        }
+    }
+
+    /// The record that the last start is in.
+    fn place(&self) -> Option<&CStr> {
+        CStr::from_bytes_with_nul(&self.place).ok()
+    }
+
+    fn move_to(&mut self, record: Option<&CStr>) {
+        self.place.clear();
+        let path = record.map_or(&b""[..], CStr::to_bytes_with_nul);
+        // A config has no longer path.
+        let _ = self.place.extend_from_slice(path);
+        self.known = None;
+        self.has_looked = false;
     }
 
     /// What a child does of it.
@@ -90,8 +111,8 @@ impl Keeper {
         match task {
             Task::Attempt => self.attempt(host, machine, log),
             Task::Remember => match machine.trial() {
-                Some(_) if is_kept(host) && self.known.is_none() => Err(Errno::EAGAIN),
-                Some(trial) => self.keep(host, there(host)?, trial.mark(), log),
+                Some(_) if self.is_kept(host) && self.known.is_none() => Err(Errno::EAGAIN),
+                Some(trial) => self.keep(host, self.there()?, trial.mark(), log),
                 None => Ok(()),
             },
             Task::TakeBack if !host.rollback.is_empty() => run(host),
@@ -135,14 +156,6 @@ impl Keeper {
         });
     }
 
-    /// The record is another one from now on: what is kept there is read before the
-    /// next start, and counts.
-    pub fn moved(&mut self) {
-        self.known = None;
-        self.has_looked = false;
-        self.has_moved = true;
-    }
-
     /// What host-init is to know after it has executed itself: the record that would be
     /// written next, with number 0 when none may be yet.
     pub fn hand_over(&self, mark: &Mark) -> BootRecord {
@@ -152,8 +165,9 @@ impl Keeper {
     }
 
     /// Goes on from what host-init has handed over to itself.
-    pub fn resume(&mut self, record: BootRecord) -> Mark {
+    pub fn resume(&mut self, record: BootRecord, place: Option<&CStr>) -> Mark {
         self.life = record.life;
+        self.move_to(place);
         self.has_looked = true;
         self.known = record.sequence.checked_sub(1).map(|sequence| Known {
             sequence,
@@ -171,21 +185,39 @@ impl Keeper {
     /// Sees which version would be started and what was kept; keeps what the trial says
     /// of them.
     fn attempt(&self, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
-        let mut told = Told {
+        let told = Told {
             seen: Seen::look(host),
             kept: None,
         };
         self.tell(&told);
-        if !is_kept(host) {
-            return Ok(());
-        }
-        if self.is_blocked {
+        if self.is_blocked && (self.is_kept(host) || host.record.is_some()) {
             return Err(Errno::EBUSY);
         }
-        if !self.has_looked {
-            wait_for(host)?;
+        let mut own = self.clone();
+        if self.place() != host.record {
+            if let (Some(old), Some(trial)) = (self.place(), machine.trial()) {
+                // What was started with it in force is over.
+                let _ = self.write(old, look(old)?, trial.mark());
+            }
+            own.move_to(host.record);
         }
-        let there = there(host)?;
+        own.attempt_in_place(host, machine, told, log)
+    }
+
+    fn attempt_in_place(
+        &self,
+        host: &Host<'_>,
+        machine: &Machine,
+        mut told: Told,
+        log: &Log,
+    ) -> Result<()> {
+        if !self.is_kept(host) {
+            return Ok(());
+        }
+        if !self.has_looked {
+            self.wait_for()?;
+        }
+        let there = self.there()?;
         if !self.knows(there.as_ref()) {
             let mut kept = there.clone();
             if let (None, None, Some(directory)) = (&kept, machine.trial(), host.launcher) {
@@ -220,7 +252,7 @@ impl Keeper {
         mark: &Mark,
         log: &Log,
     ) -> Result<()> {
-        let kept = host.record.map(|path| self.write(path, there, mark));
+        let kept = self.place().map(|path| self.write(path, there, mark));
         let mirrored = host
             .launcher
             .map(|directory| compat::mirror(directory, mark, log));
@@ -251,6 +283,26 @@ impl Keeper {
         }
     }
 
+    /// Whether what is kept of the host outlasts PID 1.
+    fn is_kept(&self, host: &Host<'_>) -> bool {
+        self.place().is_some() || host.launcher.is_some()
+    }
+
+    /// The record that is there, if there is one.
+    fn there(&self) -> Result<Option<BootRecord>> {
+        self.place().map_or(Ok(None), look)
+    }
+
+    /// Waits for a device that is not there yet: that nothing was kept is something else.
+    fn wait_for(&self) -> Result<()> {
+        let Some(path) = self.place().filter(|path| store::is_device(path)) else {
+            return Ok(());
+        };
+        let mut directory = [0; limits::PATH_BYTES];
+        let directory = files::parent(path, &mut directory)?;
+        mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)
+    }
+
     fn record(&self, mark: &Mark) -> BootRecord {
         BootRecord {
             sequence: self.known.unwrap_or_default().sequence.saturating_add(1),
@@ -272,7 +324,7 @@ impl Keeper {
     }
 
     fn wrote(&mut self, outcome: Outcome) {
-        if let (Outcome::Good, false, Some(known)) = (outcome, self.has_moved, &mut self.known) {
+        if let (Outcome::Good, Some(known)) = (outcome, &mut self.known) {
             *known = Known {
                 sequence: known.sequence.saturating_add(1),
                 life: self.life,
@@ -283,7 +335,7 @@ impl Keeper {
     /// Takes note of what a child has told; what of it is news for the trial.
     fn learn(&mut self, told: Told) -> Option<Kept> {
         self.current = told.seen;
-        let record = told.kept.filter(|_| !self.has_moved)?;
+        let record = told.kept?;
         self.known = Some(record.as_ref().map_or_else(Known::default, |record| Known {
             sequence: record.sequence,
             life: record.life,
@@ -395,11 +447,6 @@ impl Seen {
     }
 }
 
-/// Whether what is kept of the host outlasts PID 1.
-const fn is_kept(host: &Host<'_>) -> bool {
-    host.record.is_some() || host.launcher.is_some()
-}
-
 /// A mark of a launcher's as a record that no life of host-init wrote.
 fn imported(mark: Mark) -> BootRecord {
     BootRecord {
@@ -410,21 +457,6 @@ fn imported(mark: Mark) -> BootRecord {
         current: None,
         last: None,
     }
-}
-
-/// The record that is there, if there is one.
-fn there(host: &Host<'_>) -> Result<Option<BootRecord>> {
-    host.record.map_or(Ok(None), look)
-}
-
-/// Waits for a device that is not there yet: that nothing was kept is something else.
-fn wait_for(host: &Host<'_>) -> Result<()> {
-    let Some(path) = host.record.filter(|path| store::is_device(path)) else {
-        return Ok(());
-    };
-    let mut directory = [0; limits::PATH_BYTES];
-    let directory = files::parent(path, &mut directory)?;
-    mount::wait_for_path(path, directory, APPEARING).map_err(|_| Errno::ENODEV)
 }
 
 /// What is in the slots, if anything is; what is somebody else's is refused

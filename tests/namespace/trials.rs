@@ -436,3 +436,69 @@ fn a_command_that_hangs_is_killed_and_one_that_is_not_there_is_told() {
         init.stop_with(0);
     }
 }
+
+/// Has the config name another record.
+fn record_becomes(room: &Room, init: &mut Init, path: &str) {
+    let rest = TRIAL.replace("1s", "1h").replace("/tmp/record", path);
+    room.write("etc/host-init.toml", &config(&["up"], &rest));
+    init.signal(libc::SIGHUP);
+    init.says("config: read again");
+}
+
+/// How many failures the host has at the start of another life.
+fn failures(room: &mut Room) -> u64 {
+    let mut init = restart(room);
+    room.told.wait_for("up");
+    let state = room.path().join("run/host-init/state.json");
+    eventually("its state", || state.exists());
+    let failures = room.json("run/host-init/state.json")["host"]["trial"]["failures"].as_u64();
+    init.stop_with(0);
+    failures.unwrap()
+}
+
+#[test]
+fn a_record_that_moves_leaves_no_start_open_behind_it() {
+    let mut room = Room::with_host(&["up"], &TRIAL.replace("1s", "1h"));
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    // There and back, and the same by another name.
+    for path in ["/tmp/other", "/tmp/record", "/tmp/./record"] {
+        record_becomes(&room, &mut init, path);
+    }
+    init.stop_with(0);
+    assert!(!room.path().join("tmp/other").exists(), "before a start");
+    assert_eq!(failures(&mut room), 0);
+
+    // With a start at each place.
+    let mut init = restart(&room);
+    room.told.wait_for("up");
+    for path in ["/tmp/other", "/tmp/record", "/tmp/other"] {
+        record_becomes(&room, &mut init, path);
+        init.signal(RESTART);
+        room.told.wait_for("up");
+    }
+    init.stop_with(0);
+    assert_eq!(failures(&mut room), 0);
+    let rest = TRIAL.replace("1s", "1h");
+    room.write("etc/host-init.toml", &config(&["up"], &rest));
+    assert_eq!(failures(&mut room), 0);
+}
+
+#[test]
+fn what_is_confirmed_is_kept_where_the_start_was() {
+    let mut room = Room::with_host(&["up"], &TRIAL.replace("1s", "1h"));
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    kill_host(&room, &init);
+    room.told.wait_for("up");
+    record_becomes(&room, &mut init, "/tmp/other");
+    init.signal(CONFIRM);
+    init.says("host: healthy");
+    init.stop_with(0);
+
+    room.write(
+        "etc/host-init.toml",
+        &config(&["up"], &TRIAL.replace("1s", "1h")),
+    );
+    assert_eq!(failures(&mut room), 0);
+}
