@@ -261,6 +261,9 @@ impl Machine {
             self.note_end(now, exit);
         }
         self.service(id).exited(now, exit, actions);
+        if id == ServiceId::Host && self.trial.is_some_and(|trial| trial.is_exhausted()) {
+            self.host.skip_rest();
+        }
     }
 
     fn notified(&mut self, now: Instant, notice: Notice, actions: &mut Actions) {

@@ -515,6 +515,11 @@ impl Service {
         }
     }
 
+    /// Something else than a start comes after what has just ended: that does not wait.
+    pub fn skip_rest(&mut self) {
+        self.rests_until = Instant::BOOT;
+    }
+
     fn kill(&mut self, now: Instant, cause: Cause, actions: &mut Actions) {
         actions.push(Action::Kill(self.id));
         self.state = State::Killed {

@@ -280,7 +280,7 @@ impl Trial {
                 }
             }
         }
-        if self.mark.failures < self.rules.limit {
+        if !self.is_exhausted() {
             self.mark.is_attempting = true;
             return Verdict::Start;
         }
@@ -387,6 +387,11 @@ impl Trial {
         self.mark.going = None;
         self.mark.halted = None;
         self.mark.reboots = 0;
+    }
+
+    /// Whether the version has failed so often that it is not started again as it is.
+    pub const fn is_exhausted(&self) -> bool {
+        self.mark.failures >= self.rules.limit
     }
 
     /// Whether the machine is to restart because the host is halted. Who has halted it

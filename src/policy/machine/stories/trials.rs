@@ -409,3 +409,20 @@ fn a_reload_that_ends_the_trial_of_a_halted_host_lets_it_be_cleared() {
         [Say(Report::Cleared), Start(Host)]
     );
 }
+
+#[test]
+fn what_is_not_started_again_does_not_wait_for_its_start() {
+    let mut story = Story::tried();
+    story.fail_and_start_again();
+    // The second failure waits, the third is the last.
+    assert!(matches!(
+        story.end(Host, FAILED)[0],
+        Say(Report::StartIn(Host, _))
+    ));
+    assert_eq!(story.reach_deadline(1_000), [Do(Task::Attempt)]);
+    assert_eq!(story.on(Event::Attempted(found(1), GOOD)), [Start(Host)]);
+
+    assert_eq!(story.end(Host, FAILED), [Do(Task::Attempt)]);
+    let said = story.on(Event::Attempted(found(1), GOOD));
+    assert_eq!(said[0], Say(Report::Halted(Halt::NoWayBack)));
+}
