@@ -72,16 +72,8 @@ pub fn import(path: &CStr, version: Version, log: &Log) -> Option<Mark> {
 ///
 /// # Errors
 ///
-/// The kernel's reasons, which are said, of the first file that can't be written.
-pub fn mirror(path: &CStr, mark: &Mark, log: &Log) -> Result<()> {
-    let written = write_all(path, mark);
-    if let Err(errno) = written {
-        log.failed(Level::Warning, "write", path.to_bytes(), errno);
-    }
-    written
-}
-
-fn write_all(path: &CStr, mark: &Mark) -> Result<()> {
+/// The kernel's reasons of the first file that can't be written.
+pub fn mirror(path: &CStr, mark: &Mark) -> Result<()> {
     let current = mark.version;
     let is_taken_back = mark.condemned.contains(current) || mark.going == Some(current);
     let directory = match files::open_directory(path) {

@@ -325,8 +325,9 @@ impl Hands {
             Err(Errno::EAGAIN)
         };
         let (config, log, keeper) = (self.config.value(), &self.log, &self.keeper);
-        let forked =
-            prepared.and_then(|()| task::fork(|| work::run(task, config, keeper, machine, log)));
+        let role = self.facts.role;
+        let forked = prepared
+            .and_then(|()| task::fork(|| work::run(task, config, role, keeper, machine, log)));
         match forked {
             Ok(Forked { pid, pidfd }) => {
                 let host = self.config.value().host.as_ref();

@@ -18,6 +18,7 @@ use crate::pid1::{compat, program};
 use crate::policy::config::Host;
 use crate::policy::event::{Cause, Event, Found, Outcome, Task};
 use crate::policy::machine::Machine;
+use crate::policy::settings::Role;
 use crate::policy::trial::{Kept, Mark, Version};
 use crate::sys::memory::{self, Paper};
 use crate::sys::spawn::{self, Program, Stdio};
@@ -107,7 +108,14 @@ impl Keeper {
     /// # Errors
     ///
     /// The kernel's reasons.
-    pub fn work(&self, task: Task, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
+    pub fn work(
+        &self,
+        task: Task,
+        host: &Host<'_>,
+        role: Role,
+        machine: &Machine,
+        log: &Log,
+    ) -> Result<()> {
         match task {
             Task::Attempt => self.attempt(host, machine, log),
             Task::Remember => match machine.trial() {
@@ -115,7 +123,7 @@ impl Keeper {
                 Some(trial) => self.keep(host, self.there()?, trial.mark(), log),
                 None => Ok(()),
             },
-            Task::TakeBack if !host.rollback.is_empty() => run(host),
+            Task::TakeBack if !host.rollback.is_empty() => run(host, role),
             Task::TakeBack => self.take_back(host).inspect_err(|errno| {
                 let path = host.current.map_or(&b""[..], CStr::to_bytes);
                 log.failed(Level::Error, "take the host back by", path, *errno);
@@ -253,9 +261,14 @@ impl Keeper {
         log: &Log,
     ) -> Result<()> {
         let kept = self.place().map(|path| self.write(path, there, mark));
-        let mirrored = host
-            .launcher
-            .map(|directory| compat::mirror(directory, mark, log));
+        let mirrored = host.launcher.map(|directory| {
+            compat::mirror(directory, mark).inspect_err(|errno| {
+                // Once a life: it is tried again with every write.
+                if !self.has_looked {
+                    log.failed(Level::Warning, "write", directory.to_bytes(), *errno);
+                }
+            })
+        });
         kept.or(mirrored).unwrap_or(Ok(()))
     }
 
@@ -472,14 +485,17 @@ fn look(path: &CStr) -> Result<Option<BootRecord>> {
 }
 
 /// Becomes the command that takes the host back; ends as a shell would if that can't be.
-fn run(host: &Host<'_>) -> ! {
+fn run(host: &Host<'_>, role: Role) -> ! {
     let failure = spawn::become_program(&Program {
         arguments: &host.rollback,
         environment: &program::ENVIRONMENT,
         inherited: None,
         has_watchdog_pid: false,
         directory: c"/",
-        stdio: Stdio::Kmsg,
+        stdio: match role {
+            Role::Machine => Stdio::Kmsg,
+            Role::Container => Stdio::OwnOutput,
+        },
         passed: None,
         cgroup: None,
         oom_score: None,

@@ -158,7 +158,7 @@ impl Log {
         self.say(
             Level::Notice,
             &[Part::Text(
-                "host: closed its descriptor without a newline: never ready that way",
+                "host: no newline by its descriptor: never ready that way",
             )],
         );
     }

@@ -31,6 +31,9 @@ const MESSAGE_BYTES: usize = 4096;
 /// configured with has, so that what a process sent before it ended is among them.
 const HEARD_AT_ONCE: usize = 512;
 
+/// Words of one life of the host that are logged.
+const LOGGED: u8 = 8;
+
 /// What is heard of the host.
 #[derive(Default)]
 pub struct Notices {
@@ -38,6 +41,10 @@ pub struct Notices {
     access: Access,
     /// Whether it was said that something of it is not for host-init.
     has_refused: bool,
+    /// Whether it said that it ends.
+    is_stopping: bool,
+    /// How often its words were logged.
+    logged: u8,
 }
 
 /// What a host that is heard finds in its environment.
@@ -136,7 +143,11 @@ impl Notices {
                 Err(_) => break,
             };
             if self.lets(&letter, main, groups) {
-                let message = notify::parse(letter.text);
+                let mut message = notify::parse(letter.text);
+                // Once is enough.
+                let was_stopping = self.is_stopping;
+                self.is_stopping |= message.notice.is_stopping;
+                message.notice.is_stopping &= !was_stopping;
                 self.take(&message, status, log);
                 // Also one with nothing for the rules: what it says is to be told.
                 heard = Some(heard.unwrap_or(Notice::default()).and(message.notice));
@@ -165,10 +176,12 @@ impl Notices {
         if let Some(access) = message.access {
             self.access = access;
         }
-        if message.is_reloading {
+        if message.is_reloading && self.may_log(log) {
             log.say(Level::Info, &[Part::Text("host says: it reloads")]);
         }
-        if let Some(errno) = message.errno {
+        if let Some(errno) = message.errno
+            && self.may_log(log)
+        {
             log.say(
                 Level::Notice,
                 &[Part::Text("host says: "), Part::Reason(errno)],
@@ -178,6 +191,17 @@ impl Notices {
             // Only the end of its own child is told to host-init without loss.
             self.refuse("another main process", log);
         }
+    }
+
+    /// Whether some more words of this life of the host may be logged: the log is not its
+    /// own.
+    fn may_log(&mut self, log: &Log) -> bool {
+        let may = self.logged < LOGGED;
+        self.logged = self.logged.saturating_add(1);
+        if !may {
+            self.refuse("more", log);
+        }
+        may
     }
 
     fn refuse(&mut self, what: &str, log: &Log) {

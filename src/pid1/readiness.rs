@@ -15,10 +15,16 @@ use crate::sys::{AsFd, Fd};
 /// size, so that what a process wrote before it ended is among them.
 const LOOKS_AT_ONCE: usize = 16;
 
+/// Looks without a newline after which there will be none: 1 MiB at least, when each
+/// brings all it can.
+const LOOKS: u32 = 256;
+
 /// What a newline is waited for from, if anything is.
 #[derive(Default)]
 pub struct Readiness {
     reader: Option<Fd>,
+    /// Looks that have brought something, but no newline.
+    looks: u32,
     /// What the host that is about to be started is given, and where.
     writer: Option<(Fd, u8)>,
 }
@@ -63,6 +69,7 @@ impl Readiness {
     /// Nothing more is waited for.
     pub fn close(&mut self, watch: &Watch) {
         self.writer = None;
+        self.looks = 0;
         // A child in flight may have it open still, and it would go on waking.
         if let Some(reader) = self.reader.take() {
             watch.remove(&reader);
@@ -82,12 +89,14 @@ impl Readiness {
     }
 
     /// Takes what the host has written.
-    pub fn hear(&self) -> Option<Said> {
+    pub fn hear(&mut self) -> Option<Said> {
         let reader = self.reader.as_ref()?;
         for _ in 0..LOOKS_AT_ONCE {
             match pipe::look_for(b'\n', reader) {
                 Found::It => return Some(Said::Ready),
-                Found::Others => {}
+                Found::Others if self.looks < LOOKS => self.looks += 1,
+                // Whatever it writes there for ever, it is not that.
+                Found::Others => return Some(Said::Never),
                 Found::Nothing => break,
                 Found::End => return Some(Said::Never),
             }

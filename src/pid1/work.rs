@@ -18,7 +18,14 @@ use crate::sys::memory::Scratch;
 use crate::sys::{Result, clock, files, kmsg, mount};
 
 /// Does the work; the code to exit with, which [`outcome`] reads back.
-pub fn run(task: Task, config: &Config<'_>, keeper: &Keeper, machine: &Machine, log: &Log) -> u8 {
+pub fn run(
+    task: Task,
+    config: &Config<'_>,
+    role: Role,
+    keeper: &Keeper,
+    machine: &Machine,
+    log: &Log,
+) -> u8 {
     let result = match task {
         Task::Mount(number) => match config.mounts.get(usize::from(number)) {
             Some(mount) => mount_entry(mount, log),
@@ -26,7 +33,7 @@ pub fn run(task: Task, config: &Config<'_>, keeper: &Keeper, machine: &Machine, 
         },
         Task::Directories => make_directories(config, log),
         Task::Attempt | Task::Remember | Task::TakeBack => match &config.host {
-            Some(host) => keeper.work(task, host, machine, log),
+            Some(host) => keeper.work(task, host, role, machine, log),
             None => Err(Errno::EINVAL),
         },
     };

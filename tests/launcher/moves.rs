@@ -356,3 +356,18 @@ fn what_this_life_has_written_is_not_counted_again() {
     });
     stop(init);
 }
+
+#[test]
+fn files_that_can_not_be_written_are_said_once_where_there_is_a_record() {
+    let mut node =
+        Node::new(&["exit 1"; 6]).config(&format!("{RECORD}\nstart-limit = 100\nbackoff = \"0s\""));
+    fs::create_dir_all(node.path("start-attempts")).unwrap();
+    let mut init = node.start();
+
+    assert_eq!(node.room.told.next(), "stay");
+
+    assert_eq!(init.stop(), End::Code(0));
+    let said = init.said().all();
+    let complaints = said.iter().filter(|line| line.contains("is a directory"));
+    assert_eq!(complaints.count(), 2, "{said:#?}");
+}

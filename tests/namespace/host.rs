@@ -79,6 +79,7 @@ fn be(role: &str, words: &[&str]) {
         // Takes a version back, or says that it did not.
         ("back", [code]) => {
             tell("back");
+            eprintln!("back, it says");
             process::exit(code.parse().unwrap());
         }
         // Ends at once for this many lives, and then stays.

@@ -294,3 +294,18 @@ fn a_socket_that_can_not_be_at_its_place_has_a_name_of_the_kernels() {
     is_up(&mut room);
     init.stop_with(0);
 }
+
+#[test]
+fn the_log_is_not_the_hosts_own() {
+    let words = ["ERRNO=5|STOPPING=1|RELOADING=1"; 50];
+    let words: Vec<&str> = ["notes"].into_iter().chain(words).collect();
+    let mut room = Room::with_host(&words, NOTIFY);
+    let mut init = Start::new(&room).spawn();
+    is_up(&mut room);
+    init.stop_with(0);
+
+    let said = count(&mut init, "host says: ");
+    assert!((2..=9).contains(&said), "{said}");
+    assert_eq!(count(&mut init, "host says: more: ignored"), 1);
+    assert_eq!(count(&mut init, "host: ends by itself"), 1);
+}

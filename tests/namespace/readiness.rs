@@ -143,7 +143,7 @@ fn who_closes_it_without_a_newline_is_told_of_once_and_its_time_goes_on() {
     let mut init = Start::new(&room).spawn();
     is_up(&mut room);
 
-    init.says("host: closed its descriptor without a newline: never ready that way");
+    init.says("host: no newline by its descriptor: never ready that way");
     assert_holds_its_own_only(&init);
     assert!(!is_ready(&room));
     assert_eq!(count(&mut init, "not ready in time"), 0);
@@ -282,4 +282,17 @@ fn who_has_a_socket_too_may_say_it_there() {
     holds_pipes(&init, 0);
     init.stop_with(0);
     assert_eq!(count(&mut init, "never ready"), 0);
+}
+
+#[test]
+fn who_writes_for_ever_without_a_newline_is_not_read_for_ever() {
+    let mut room = room(&["flood"], "");
+    let mut init = Start::new(&room).spawn();
+
+    is_up(&mut room);
+
+    init.says("host: no newline by its descriptor: never ready that way");
+    holds_pipes(&init, 0);
+    assert!(!is_ready(&room));
+    init.stop_with(0);
 }

@@ -145,6 +145,13 @@ fn by_descriptor(number: c_int, steps: &[&str]) {
     for step in steps {
         match *step {
             "close" => close(number),
+            // Far more than is read of what has no newline.
+            "flood" => {
+                set_signal(libc::SIGPIPE, libc::SIG_IGN);
+                let text = "x".repeat(4096);
+                // SAFETY: the text has that many bytes; it ends when nobody reads.
+                while unsafe { libc::write(number, text.as_ptr().cast(), text.len()) } > 0 {}
+            }
             "exit" => exit(0),
             // The rest is done by a child, which is all that has the descriptor.
             "child" if fork() == 0 => {}
