@@ -23,6 +23,7 @@ pub struct Source {
     /// Where a launcher's variables are.
     arguments: Arguments,
     held: Held<Configs>,
+    is_built_in: bool,
 }
 
 /// The type [`Config`], whatever its lifetime.
@@ -53,7 +54,9 @@ impl Source {
         // A path that is too long leads nowhere, which is said when it is read.
         let _ = text.extend_from_slice(path.unwrap_or(paths::CONFIG.to_bytes()));
         let _ = text.push(0);
-        let held = match read(&text, arguments, log) {
+        let held = read(&text, arguments, log);
+        let is_built_in = held.is_none();
+        let held = match held {
             Some(held) => held,
             None => Held::new(0, |_| Some(Config::default()))?.ok_or(Errno::ENOMEM)?,
         };
@@ -62,7 +65,13 @@ impl Source {
             level,
             arguments,
             held,
+            is_built_in,
         })
+    }
+
+    /// Whether it is the built-in one, since the one that was to be read is not good.
+    pub const fn is_built_in(&self) -> bool {
+        self.is_built_in
     }
 
     /// The config that is in force.
@@ -82,6 +91,7 @@ impl Source {
             return false;
         };
         self.held = held;
+        self.is_built_in = false;
         true
     }
 }

@@ -84,7 +84,13 @@ pub fn main(
         Some((host, mark)) => Machine::resume(settings, host, mark),
         None => {
             let mut machine = Machine::new(settings);
-            machine.handle(clock::now(), Event::Booted, &mut actions);
+            // A container is what its config says: without, it is nothing.
+            let event = if role == Role::Container && hands.config.is_built_in() {
+                Event::BootFailed
+            } else {
+                Event::Booted
+            };
+            machine.handle(clock::now(), event, &mut actions);
             machine
         }
     };

@@ -32,6 +32,8 @@ pub const SERVICES: [ServiceId; 2] = [ServiceId::Host, ServiceId::Rescue];
 pub enum Event {
     /// The steps of the boot that can't block are done.
     Booted,
+    /// They could not be done, and nothing is to be started.
+    BootFailed,
     /// The machine's deadline has come, or something else woke it.
     Tick,
     /// A signal came.

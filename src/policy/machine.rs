@@ -193,6 +193,7 @@ impl Machine {
     pub fn handle(&mut self, now: Instant, event: Event, actions: &mut Actions) {
         match event {
             Event::Booted => self.booted(now, actions),
+            Event::BootFailed => self.rescue(now, None, actions),
             Event::Tick => self.tick(now, actions),
             Event::Signaled(signal) => self.signaled(now, signal, actions),
             Event::Unstarted(id, failure) => {

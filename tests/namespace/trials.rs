@@ -452,8 +452,14 @@ fn failures(room: &mut Room) -> u64 {
     let mut init = restart(room);
     room.told.wait_for("up");
     let state = room.path().join("run/host-init/state.json");
-    eventually("its state", || state.exists());
-    let failures = room.json("run/host-init/state.json")["host"]["trial"]["failures"].as_u64();
+    let mut failures = None;
+    eventually("its failures", || {
+        failures = state
+            .exists()
+            .then(|| room.json("run/host-init/state.json"))
+            .and_then(|state| state["host"]["trial"]["failures"].as_u64());
+        failures.is_some()
+    });
     init.stop_with(0);
     failures.unwrap()
 }

@@ -119,3 +119,16 @@ fn a_host_that_a_soft_reboot_had_to_kill_is_forgotten_by_the_exit_code() {
         [ExitWith(Ending::PowerOff, 0)]
     );
 }
+
+#[test]
+fn a_container_that_can_not_be_what_it_is_ends() {
+    let mut story = Story::new(Settings {
+        host: None,
+        ..CONTAINER
+    });
+
+    assert_eq!(
+        story.on(Event::BootFailed),
+        [ending(Ending::PowerOff), ExitWith(Ending::PowerOff, 254)]
+    );
+}
