@@ -232,7 +232,7 @@ keys! {
     Host "backoff-reset" Duration(Time::BackoffReset), "\"60s\"",
         "An uptime after which the back-off starts over.", "\"2min\"";
     Host "start-limit" Limit, "0",
-        "Failures in a row after which it is taken back or halted, see [host.md](host.md); 0 for no limit.", "3";
+        "Failures in a row after which it is taken back or halted, see [host.md](host.md); 0 for no limit, 1000 at most.", "3";
     Host "healthy-after" Timeout(Time::HealthyAfter), "\"60s\"",
         "An uptime after which it is healthy and its failures are forgotten; not zero. Needs `start-limit`.", "\"2min\"";
     Host "record" Path(Text::HostRecord), "kept in memory",
