@@ -82,7 +82,7 @@ impl Record<'_> {
         out.write_str(",\"result\":\"")?;
         out.write_str(match self.lapse {
             Some(Lapse::Unready) => "timeout",
-            Some(Lapse::Silent) => "watchdog",
+            Some(Lapse::Silent | Lapse::Lost) => "watchdog",
             None => result(self.exit),
         })?;
         out.write_str("\",\"exit\":")?;
@@ -269,7 +269,11 @@ mod tests {
 
     #[test]
     fn what_was_not_done_is_the_result_however_it_ended() {
-        for (lapse, result) in [(Lapse::Unready, "timeout"), (Lapse::Silent, "watchdog")] {
+        for (lapse, result) in [
+            (Lapse::Unready, "timeout"),
+            (Lapse::Silent, "watchdog"),
+            (Lapse::Lost, "watchdog"),
+        ] {
             let value = written(&Record {
                 lapse: Some(lapse),
                 ..record(Exit::Code(0))

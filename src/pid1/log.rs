@@ -212,6 +212,13 @@ impl Log {
                     Part::Text(": watchdog: not heard of in time, told to abort"),
                 ],
             ),
+            Report::Lost(id) => say(
+                Level::Warning,
+                &[
+                    Part::Text(name(id)),
+                    Part::Text(": watchdog: can't go on, as it says, told to abort"),
+                ],
+            ),
             Report::Unkillable(id) => say(
                 Level::Error,
                 &[

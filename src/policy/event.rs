@@ -172,9 +172,10 @@ pub enum Report {
     Leaving(ServiceId),
     /// A service did not become ready in time, and is told to end.
     Unready(ServiceId),
-    /// A service was not heard of in time, or says that it can't go on, and is told to
-    /// abort.
+    /// A service was not heard of in time, and is told to abort.
     Silent(ServiceId),
+    /// A service says that it can't go on, and is told to abort.
+    Lost(ServiceId),
     /// A service's processes could not even be killed.
     Unkillable(ServiceId),
     /// Work took too long, and is given up.

@@ -482,7 +482,7 @@ impl Service {
         actions.push(Action::Start(self.id));
     }
 
-    /// It did not do what it must: it is told to end. One that is not heard of is told
+    /// It did not do what it must: it is told to end. One that hangs is told
     /// by ABRT, which leaves a core for whoever wants to know where it hangs.
     fn fail(&mut self, now: Instant, since: Instant, lapse: Lapse, actions: &mut Actions) {
         let (cause, signal, report) = match lapse {
@@ -492,6 +492,7 @@ impl Service {
                 Report::Unready(self.id),
             ),
             Lapse::Silent => (Cause::Watchdog, Signal::ABRT, Report::Silent(self.id)),
+            Lapse::Lost => (Cause::Watchdog, Signal::ABRT, Report::Lost(self.id)),
         };
         actions.push(Action::Report(report));
         actions.push(Action::Signal(self.id, signal));

@@ -41,8 +41,10 @@ pub enum Readiness {
 pub enum Lapse {
     /// It did not become ready.
     Unready,
-    /// It was not heard of, or says itself that it can't go on.
+    /// It was not heard of.
     Silent,
+    /// It says itself that it can't go on.
+    Lost,
 }
 
 impl Rules {
@@ -96,7 +98,7 @@ impl Vigil {
         if is_news {
             *self = self.renewed(now);
         }
-        notice.is_lost.then_some(Lapse::Silent)
+        notice.is_lost.then_some(Lapse::Lost)
     }
 
     /// What it failed to do by now.
@@ -277,7 +279,7 @@ mod stories {
         };
         for rules in [Rules::NONE, BOTH] {
             let mut story = Story::new(rules);
-            assert_eq!(story.0.hear(at(1), lost), Some(Lapse::Silent));
+            assert_eq!(story.0.hear(at(1), lost), Some(Lapse::Lost));
         }
     }
 }

@@ -174,7 +174,7 @@ fn a_host_that_gives_itself_up_is_told_to_abort_at_once() {
     let mut room = Room::with_host(&words, &format!("{NOTIFY}start-limit = 1"));
     let mut init = Start::new(&room).spawn();
 
-    init.says("host: watchdog: not heard of in time, told to abort");
+    init.says("host: watchdog: can't go on, as it says, told to abort");
     init.says("host: halted");
 
     assert_eq!(record(&room)["result"], "watchdog");

@@ -345,10 +345,13 @@ impl Laws {
                 life.lapse = Some(Cause::Watchdog);
                 let watch = life.watch;
                 let is_late = watch.alive_by.is_some_and(|by| by <= now);
-                self.hold(
-                    "nobody is missed before their time",
-                    is_late || watch.is_lost,
-                );
+                self.hold("nobody is missed before their time", is_late);
+            }
+            Action::Report(Report::Lost(id)) => {
+                let life = &mut self.lives[index(id)];
+                life.lapse = Some(Cause::Watchdog);
+                let is_lost = life.watch.is_lost;
+                self.hold("nobody is lost who does not say so", is_lost);
             }
             // With nothing to stop it is over already.
             Action::Report(Report::Again) => {

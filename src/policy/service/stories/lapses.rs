@@ -130,7 +130,7 @@ fn who_says_that_it_is_lost_is_told_to_abort_at_once_whatever_is_asked_of_it() {
     assert_eq!(
         story.says(LOST),
         [
-            Say(Report::Silent(Host)),
+            Say(Report::Lost(Host)),
             Send(Host, Signal::ABRT),
             Send(Host, Signal::CONT)
         ]
