@@ -252,14 +252,14 @@ impl Hands {
         let mut heard = self.notices.hear(main, groups, &mut self.status, log);
         match self.readiness.hear() {
             Some(Said::Ready) => heard.get_or_insert_default().is_ready = true,
-            Some(Said::Never) => {
+            Some(Said::Never(why)) => {
                 self.readiness.close(&self.watch);
                 // One that ends closes everything, and its end is told. (Without `/proc`
                 // that can't be known, and nothing is said.)
                 let ends = |pid| flags::flags(pid).is_none_or(|it| it & flags::EXITING != 0);
                 let host = self.processes.main(ServiceId::Host);
                 if host.is_some_and(|host| !ends(host.pid)) {
-                    self.log.never_ready();
+                    self.log.never_ready(why);
                 }
             }
             None => {}

@@ -8,6 +8,7 @@ use crate::base::exit::Exit;
 use crate::base::level::Level;
 use crate::base::paths;
 use crate::format::line::Line;
+use crate::pid1::readiness::Why;
 use crate::policy::ending::{Ending, Step};
 use crate::policy::event::{Cause, Report, ServiceId, Task};
 use crate::policy::request::Request;
@@ -154,12 +155,18 @@ impl Log {
     }
 
     /// Says that the host can't be ready by its descriptor any more.
-    pub fn never_ready(&self) {
+    pub fn never_ready(&self, why: Why) {
+        let did = match why {
+            Why::Closed => "closed its descriptor",
+            Why::TooMuch => "wrote 1 MiB to its descriptor",
+        };
         self.say(
             Level::Notice,
-            &[Part::Text(
-                "host: no newline by its descriptor: never ready that way",
-            )],
+            &[
+                Part::Text("host: "),
+                Part::Text(did),
+                Part::Text(" without a newline: never ready that way"),
+            ],
         );
     }
 

@@ -15,16 +15,16 @@ use crate::sys::{AsFd, Fd};
 /// size, so that what a process wrote before it ended is among them.
 const LOOKS_AT_ONCE: usize = 16;
 
-/// Looks without a newline after which there will be none: 1 MiB at least, when each
-/// brings all it can.
-const LOOKS: u32 = 256;
+/// Bytes without a newline after which none is waited for: who writes for ever is not
+/// read for ever. A re-execution begins anew.
+const PATIENCE: usize = 1024 * 1024;
 
 /// What a newline is waited for from, if anything is.
 #[derive(Default)]
 pub struct Readiness {
     reader: Option<Fd>,
-    /// Looks that have brought something, but no newline.
-    looks: u32,
+    /// Bytes that came so far.
+    passed_over: usize,
     /// What the host that is about to be started is given, and where.
     writer: Option<(Fd, u8)>,
 }
@@ -34,14 +34,24 @@ pub struct Readiness {
 pub enum Said {
     /// That it is ready.
     Ready,
-    /// That it will never say so: every process that could has closed it.
-    Never,
+    /// Nothing, and it never will by this descriptor.
+    Never(Why),
+}
+
+/// Why a host will never say by its descriptor that it is ready.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// Every process that could say it has closed it.
+    Closed,
+    /// It writes more than anybody reads.
+    TooMuch,
 }
 
 impl Readiness {
     /// Gets ready for a life of the host that is ready by this descriptor.
     pub fn open(&mut self, number: u8, watch: &Watch, log: &Log) {
         self.close(watch);
+        self.passed_over = 0;
         let pipe = Pipe::new().and_then(|pipe| watch.add_notices(&pipe.reader).map(|()| pipe));
         match pipe {
             Ok(Pipe { reader, writer }) => {
@@ -69,7 +79,6 @@ impl Readiness {
     /// Nothing more is waited for.
     pub fn close(&mut self, watch: &Watch) {
         self.writer = None;
-        self.looks = 0;
         // A child in flight may have it open still, and it would go on waking.
         if let Some(reader) = self.reader.take() {
             watch.remove(&reader);
@@ -94,13 +103,50 @@ impl Readiness {
         for _ in 0..LOOKS_AT_ONCE {
             match pipe::look_for(b'\n', reader) {
                 Found::It => return Some(Said::Ready),
-                Found::Others if self.looks < LOOKS => self.looks += 1,
-                // Whatever it writes there for ever, it is not that.
-                Found::Others => return Some(Said::Never),
+                Found::Others(count) => {
+                    self.passed_over = self.passed_over.saturating_add(count);
+                    if self.passed_over >= PATIENCE {
+                        return Some(Said::Never(Why::TooMuch));
+                    }
+                }
                 Found::Nothing => break,
-                Found::End => return Some(Said::Never),
+                Found::End => return Some(Said::Never(Why::Closed)),
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::handover;
+
+    #[test]
+    fn bytes_count_and_not_how_often_they_come() {
+        let Pipe { reader, writer } = Pipe::new().unwrap();
+        let mut readiness = Readiness {
+            reader: Some(reader),
+            ..Readiness::default()
+        };
+        let path = format!("/proc/self/fd/{}", handover::number(&writer));
+        let mut writer = std::fs::File::options().write(true).open(path).unwrap();
+        let mut write = |text: &[u8]| std::io::Write::write_all(&mut writer, text).unwrap();
+        for _ in 0..4096 {
+            write(b"x");
+            assert_eq!(readiness.hear(), None);
+        }
+        write(b"x\n");
+        assert_eq!(readiness.hear(), Some(Said::Ready));
+
+        // What is left of a mebibyte.
+        for _ in 0..254 {
+            write(&[b'x'; 4096]);
+            assert_eq!(readiness.hear(), None);
+        }
+        write(&[b'x'; 4095]);
+        assert_eq!(readiness.hear(), None);
+        write(b"x");
+        assert_eq!(readiness.hear(), Some(Said::Never(Why::TooMuch)));
     }
 }

@@ -20,8 +20,8 @@ pub struct Pipe {
 pub enum Found {
     /// The byte that was looked for.
     It,
-    /// Only others.
-    Others,
+    /// Only so many others.
+    Others(usize),
     /// Nothing so far.
     Nothing,
     /// No more will come: nobody has the writer's end.
@@ -50,7 +50,7 @@ pub fn look_for(byte: u8, reader: impl AsFd) -> Found {
     match rustix::io::read(reader, &mut buffer).map_err(reason) {
         Ok(0) => Found::End,
         Ok(count) if buffer.iter().take(count).any(|other| *other == byte) => Found::It,
-        Ok(_) => Found::Others,
+        Ok(count) => Found::Others(count),
         Err(Errno::EAGAIN | Errno::EINTR) => Found::Nothing,
         // A later look would meet it as well.
         Err(_) => Found::End,
@@ -66,7 +66,11 @@ mod tests {
         let Pipe { reader, writer } = Pipe::new().unwrap();
         assert_eq!(look_for(b'\n', &reader), Found::Nothing);
 
-        for (text, found) in [("x", Found::Others), ("\n", Found::It), ("a\nb", Found::It)] {
+        for (text, found) in [
+            ("xy", Found::Others(2)),
+            ("\n", Found::It),
+            ("a\nb", Found::It),
+        ] {
             rustix::io::write(&writer, text.as_bytes()).unwrap();
             assert_eq!(look_for(b'\n', &reader), found, "{text:?}");
         }
@@ -83,7 +87,7 @@ mod tests {
         text[LOOK_BYTES] = b'\n';
         rustix::io::write(&writer, &text).unwrap();
 
-        assert_eq!(look_for(b'\n', &reader), Found::Others);
+        assert_eq!(look_for(b'\n', &reader), Found::Others(LOOK_BYTES));
         assert_eq!(look_for(b'\n', &reader), Found::It);
     }
 

@@ -79,6 +79,40 @@ fn more_than_a_pipe_holds_may_come_before_the_newline() {
 }
 
 #[test]
+fn who_writes_for_ever_without_a_newline_is_read_no_more() {
+    let mut room = room(&["flood"], "ready-timeout = \"1s\"\nstart-limit = 1");
+    let mut init = Start::new(&room).spawn();
+
+    // It was told so.
+    is_up(&mut room);
+
+    init.says("host: wrote 1 MiB to its descriptor without a newline: never ready that way");
+    assert_holds_its_own_only(&init);
+    assert!(!is_ready(&room));
+    init.is_asleep();
+    init.says("host: not ready in time, told to end");
+    init.says("host: halted");
+    init.stop_with(0);
+    assert_eq!(count(&mut init, "never ready"), 1);
+}
+
+#[test]
+fn almost_a_mebibyte_may_come_before_the_newline_in_every_life() {
+    // 100,000 bytes each.
+    let steps = [&["LONG"; 10][..], &["|"]].concat();
+    let mut room = room(&steps, "");
+    let mut init = Start::new(&room).spawn();
+    for _ in 0..2 {
+        let host = pid(&mut room);
+        init.says("host: ready");
+        init.signal_inside(host, libc::SIGKILL);
+    }
+    is_up(&mut room);
+    init.stop_with(0);
+    assert_eq!(count(&mut init, "never ready"), 0);
+}
+
+#[test]
 fn a_newline_right_before_the_end_counts_in_300_lives() {
     let mut room = Room::with_host(&["ready-quick", "300", "5"], &ready_by(5, ""));
     let mut init = Start::new(&room).spawn();
@@ -143,7 +177,7 @@ fn who_closes_it_without_a_newline_is_told_of_once_and_its_time_goes_on() {
     let mut init = Start::new(&room).spawn();
     is_up(&mut room);
 
-    init.says("host: no newline by its descriptor: never ready that way");
+    init.says("host: closed its descriptor without a newline: never ready that way");
     assert_holds_its_own_only(&init);
     assert!(!is_ready(&room));
     assert_eq!(count(&mut init, "not ready in time"), 0);
@@ -282,17 +316,4 @@ fn who_has_a_socket_too_may_say_it_there() {
     holds_pipes(&init, 0);
     init.stop_with(0);
     assert_eq!(count(&mut init, "never ready"), 0);
-}
-
-#[test]
-fn who_writes_for_ever_without_a_newline_is_not_read_for_ever() {
-    let mut room = room(&["flood"], "");
-    let mut init = Start::new(&room).spawn();
-
-    is_up(&mut room);
-
-    init.says("host: no newline by its descriptor: never ready that way");
-    holds_pipes(&init, 0);
-    assert!(!is_ready(&room));
-    init.stop_with(0);
 }

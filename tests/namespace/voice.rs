@@ -145,13 +145,8 @@ fn by_descriptor(number: c_int, steps: &[&str]) {
     for step in steps {
         match *step {
             "close" => close(number),
-            // Far more than is read of what has no newline.
-            "flood" => {
-                set_signal(libc::SIGPIPE, libc::SIG_IGN);
-                let text = "x".repeat(4096);
-                // SAFETY: the text has that many bytes; it ends when nobody reads.
-                while unsafe { libc::write(number, text.as_ptr().cast(), text.len()) } > 0 {}
-            }
+            // For ever; what it is told when nobody reads any more.
+            "flood" => flood(number),
             "exit" => exit(0),
             // The rest is done by a child, which is all that has the descriptor.
             "child" if fork() == 0 => {}
@@ -167,6 +162,17 @@ fn by_descriptor(number: c_int, steps: &[&str]) {
         }
     }
     up();
+}
+
+fn flood(number: c_int) {
+    set_signal(libc::SIGPIPE, libc::SIG_IGN);
+    let text = [b'x'; 4096];
+    // SAFETY: the text has so many bytes.
+    while unsafe { libc::write(number, text.as_ptr().cast(), text.len()) } > 0 {}
+    assert_eq!(
+        std::io::Error::last_os_error().raw_os_error(),
+        Some(libc::EPIPE)
+    );
 }
 
 /// Fails, and leaves a process in a session of its own, which goes on.
