@@ -68,6 +68,8 @@ impl Handover {
             readiness,
             interval,
             alive_by,
+            // It may be told once more.
+            is_leaving: _,
         } = self.host.vigil;
         let (is_ready, at) = match readiness {
             Readiness::Since(at) => (true, at),
@@ -138,6 +140,7 @@ impl Handover {
                     },
                     interval: some(*interval, 0).map(Duration::from_nanos),
                     alive_by: some(*alive_by, u64::MAX).map(Instant::from_nanos),
+                    is_leaving: false,
                 },
                 failures: Failures::new(u32::from_le_bytes(*failures)),
                 starts: u32::from_le_bytes(*starts),
@@ -166,6 +169,7 @@ mod tests {
                 readiness: Readiness::Since(Instant::from_nanos(5)),
                 interval: Some(Duration::from_secs(3)),
                 alive_by: Some(Instant::from_nanos(6)),
+                is_leaving: false,
             },
             failures: Failures::new(2),
             starts: 7,
@@ -184,6 +188,7 @@ mod tests {
                     readiness: Readiness::By(Instant::from_nanos(7)),
                     interval: None,
                     alive_by: None,
+                    is_leaving: false,
                 },
                 ..HANDOVER.host
             },

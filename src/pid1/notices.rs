@@ -31,8 +31,8 @@ const MESSAGE_BYTES: usize = 4096;
 /// configured with has, so that what a process sent before it ended is among them.
 const HEARD_AT_ONCE: usize = 512;
 
-/// Words of one life of the host that are logged.
-const LOGGED: u8 = 8;
+/// Lines of the log that one life of the host has for what it says.
+const LINES: u8 = 8;
 
 /// What is heard of the host.
 #[derive(Default)]
@@ -41,10 +41,10 @@ pub struct Notices {
     access: Access,
     /// Whether it was said that something of it is not for host-init.
     has_refused: bool,
-    /// Whether it said that it ends.
-    is_stopping: bool,
-    /// How often its words were logged.
-    logged: u8,
+    /// How many lines were logged of what it says.
+    lines: u8,
+    /// Whether it was said that there was more.
+    has_more: bool,
 }
 
 /// What a host that is heard finds in its environment.
@@ -143,11 +143,7 @@ impl Notices {
                 Err(_) => break,
             };
             if self.lets(&letter, main, groups) {
-                let mut message = notify::parse(letter.text);
-                // Once is enough.
-                let was_stopping = self.is_stopping;
-                self.is_stopping |= message.notice.is_stopping;
-                message.notice.is_stopping &= !was_stopping;
+                let message = notify::parse(letter.text);
                 self.take(&message, status, log);
                 // Also one with nothing for the rules: what it says is to be told.
                 heard = Some(heard.unwrap_or(Notice::default()).and(message.notice));
@@ -176,11 +172,11 @@ impl Notices {
         if let Some(access) = message.access {
             self.access = access;
         }
-        if message.is_reloading && self.may_log(log) {
+        if message.is_reloading && self.has_line(log) {
             log.say(Level::Info, &[Part::Text("host says: it reloads")]);
         }
         if let Some(errno) = message.errno
-            && self.may_log(log)
+            && self.has_line(log)
         {
             log.say(
                 Level::Notice,
@@ -193,27 +189,20 @@ impl Notices {
         }
     }
 
-    /// Whether some more words of this life of the host may be logged: the log is not its
-    /// own.
-    fn may_log(&mut self, log: &Log) -> bool {
-        let may = self.logged < LOGGED;
-        self.logged = self.logged.saturating_add(1);
-        if !may {
-            self.refuse("more", log);
+    /// Whether there is a line left for what it says; that there is none is said once.
+    fn has_line(&mut self, log: &Log) -> bool {
+        let has_line = self.lines < LINES;
+        if has_line {
+            self.lines = self.lines.saturating_add(1);
+        } else if !core::mem::replace(&mut self.has_more, true) {
+            say_ignored("more", log);
         }
-        may
+        has_line
     }
 
     fn refuse(&mut self, what: &str, log: &Log) {
         if !core::mem::replace(&mut self.has_refused, true) {
-            log.say(
-                Level::Warning,
-                &[
-                    Part::Text("host says: "),
-                    Part::Text(what),
-                    Part::Text(": ignored"),
-                ],
-            );
+            say_ignored(what, log);
         }
     }
 }
@@ -227,7 +216,35 @@ impl Environment {
     }
 }
 
+fn say_ignored(what: &str, log: &Log) {
+    log.say(
+        Level::Warning,
+        &[
+            Part::Text("host says: "),
+            Part::Text(what),
+            Part::Text(": ignored"),
+        ],
+    );
+}
+
 fn at_path() -> Result<Inbox, Errno> {
     files::make_directory(paths::STATE, 0o755)?;
     Inbox::at(paths::NOTIFY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_has_so_many_lines_and_what_was_refused_takes_none() {
+        let mut notices = Notices::default();
+        let log = Log::new();
+        notices.refuse("another main process", &log);
+
+        let lines = (0..1_000).filter(|_| notices.has_line(&log));
+
+        assert_eq!(lines.count(), 8);
+        assert!(notices.has_more);
+    }
 }

@@ -141,11 +141,12 @@ impl Service {
         match &mut self.state {
             State::Up { since, vigil } => {
                 let (since, was_ready) = (*since, vigil.ready_since().is_some());
+                let was_leaving = vigil.is_leaving;
                 let lapse = vigil.hear(now, notice);
                 if !was_ready && vigil.ready_since().is_some() {
                     actions.push(Action::Report(Report::Ready(self.id)));
                 }
-                if notice.is_stopping {
+                if !was_leaving && vigil.is_leaving {
                     actions.push(Action::Report(Report::Leaving(self.id)));
                 }
                 if let Some(lapse) = lapse {

@@ -25,6 +25,8 @@ pub struct Vigil {
     pub interval: Option<Duration>,
     /// When it must have been heard of; none before it is ready.
     pub alive_by: Option<Instant>,
+    /// Whether it has said that it ends by itself.
+    pub is_leaving: bool,
 }
 
 /// Whether a service is ready.
@@ -65,6 +67,7 @@ impl Vigil {
             },
             interval: rules.watchdog,
             alive_by: None,
+            is_leaving: false,
         };
         vigil.renewed(now)
     }
@@ -95,6 +98,7 @@ impl Vigil {
                 self.readiness = Readiness::By(by.max(now.after(extension)));
             }
         }
+        self.is_leaving |= notice.is_stopping;
         if is_news {
             *self = self.renewed(now);
         }

@@ -146,6 +146,8 @@ fn who_says_that_it_ends_is_taken_at_its_word() {
     };
 
     assert_eq!(story.says(stopping), [Say(Report::Leaving(Host))]);
+    // Once is enough.
+    assert_eq!(story.says(stopping), []);
 
     assert_eq!(
         story.exit(Exit::Code(0)),
