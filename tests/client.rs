@@ -32,6 +32,27 @@ fn what_only_host_init_knows_is_asked_of_nobody_else() {
 }
 
 #[test]
+fn a_verb_that_is_asked_for_help_has_it_and_does_nothing() {
+    for (verb, usage) in [
+        ("check", "host-init check FILE...\n"),
+        ("confirm", "host-init confirm\n"),
+        ("clear", "host-init clear\n"),
+        ("restart", "host-init restart\n"),
+        ("switch", "host-init switch [--config FILE] VERSION\n"),
+    ] {
+        for word in ["--help", "-h"] {
+            let output = run(&[verb, word]);
+
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert!(said.trim_start().starts_with(usage), "{said}");
+            assert_eq!(said.lines().count(), 2, "{said}");
+            assert!(output.stderr.is_empty());
+            assert_eq!(output.status.code(), Some(0), "{verb} {word}");
+        }
+    }
+}
+
+#[test]
 fn a_switch_says_what_is_missing_and_changes_nothing_for_another_init() {
     let usage = "host-init: switch: expected [--config FILE] and the name of a version\n";
     for words in [

@@ -12,6 +12,7 @@ use crate::base::errno::Errno;
 use crate::base::signal::Signal;
 use crate::base::{limits, paths};
 use crate::format::config;
+use crate::format::options::persona::OWN;
 use crate::policy::config::Config;
 use crate::policy::request;
 use crate::sys::arguments::Arguments;
@@ -49,6 +50,7 @@ pub fn main(arguments: Arguments) -> ! {
     let code = match applet(own) {
         Some((name, asked)) => ask(name, asked, words),
         None => match words.next().map(CStr::to_bytes) {
+            Some(verb) if words.clone().next().is_some_and(is_help) => help(verb),
             Some(b"confirm") => ask_own("host-init: confirm", request::CONFIRM, words),
             Some(b"clear") => ask_own("host-init: clear", request::CLEAR, words),
             Some(b"restart") => ask_own("host-init: restart", request::RESTART, words),
@@ -57,6 +59,24 @@ pub fn main(arguments: Arguments) -> ! {
         },
     };
     task::exit(code)
+}
+
+fn is_help(word: &CStr) -> bool {
+    matches!(word.to_bytes(), b"--help" | b"-h")
+}
+
+/// Prints what the help says of a verb: its line, and the one below.
+fn help(verb: &[u8]) -> u8 {
+    let is_its = |line: &str| {
+        let usage = line.strip_prefix("  host-init ");
+        usage.is_some_and(|usage| usage.as_bytes().starts_with(verb))
+    };
+    let lines = OWN.help.split_inclusive('\n');
+    lines
+        .skip_while(|line| !is_its(line))
+        .take(2)
+        .map(|line| print(1, line.as_bytes(), code::GOOD))
+        .fold(code::GOOD, u8::max)
 }
 
 /// The names under which the program asks PID 1 for an ending, each with the
@@ -73,9 +93,9 @@ fn applet(own: &[u8]) -> Option<(&'static str, u8)> {
 /// Sends the signal, unless there is a word that might mean something else.
 fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) -> u8 {
     let mut out = Text(2);
-    match words.next().map(CStr::to_bytes) {
+    match words.next() {
         None => {}
-        Some(b"--help" | b"-h") => {
+        Some(word) if is_help(word) => {
             let _ = writeln!(
                 Text(1),
                 "{name}: asks PID 1 for it, by a signal; takes no options"
@@ -84,7 +104,7 @@ fn ask(name: &str, asked: u8, mut words: impl Iterator<Item = &'static CStr>) ->
         }
         Some(word) => {
             let _ = write!(out, "{name}: ");
-            out.bytes(word);
+            out.bytes(word.to_bytes());
             let _ = writeln!(out, ": no such option");
             return code::BAD;
         }

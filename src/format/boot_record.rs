@@ -20,16 +20,16 @@
 //! | 193 | 1 | how many were taken back |
 //! | 194 | 1 | bytes of the name of the version under count, 0 for none |
 //! | 195 | 1 | bytes of the name of the last good version, 0 for none |
-//! | 196 | 64 | the name of the version under count |
-//! | 260 | 64 | the name of the last good version |
-//! | 324 | 8 | when the host ended last, in seconds of the wall clock since 1970 |
-//! | 332 | 1 | how: 0 never, 1 code, 2 signal, 3 signal and core dump, 4 not started, 5 unknown |
-//! | 333 | 1 | the code, the signal, or the step that failed |
-//! | 334 | 2 | the kernel's reason when it was not started |
-//! | 336 | 1 | who caused it: 1 nobody, 2 a stop, 3 its timeout, 4 it was not ready in time, 5 its watchdog |
-//! | 337 | 7 | zeros |
-//! | 344 | 8 | CRC-64/XZ of all before |
-//! | 352 | 3744 | zeros |
+//! | 196 | 128 | the name of the version under count |
+//! | 324 | 128 | the name of the last good version |
+//! | 452 | 8 | when the host ended last, in seconds of the wall clock since 1970 |
+//! | 460 | 1 | how: 0 never, 1 code, 2 signal, 3 signal and core dump, 4 not started, 5 unknown |
+//! | 461 | 1 | the code, the signal, or the step that failed |
+//! | 462 | 2 | the kernel's reason when it was not started |
+//! | 464 | 1 | who caused it: 1 nobody, 2 a stop, 3 its timeout, 4 it was not ready in time, 5 its watchdog |
+//! | 465 | 7 | zeros |
+//! | 472 | 8 | CRC-64/XZ of all before |
+//! | 480 | 3616 | zeros |
 //!
 //! Numbers are little-endian, and what is not used is zero: each record has one
 //! spelling, and any other is refused. So is a layout that is not known. All of it
@@ -88,10 +88,10 @@ pub struct Choice {
 }
 
 /// Bytes of a record without the zeros behind it, its sum included.
-pub const LENGTH: usize = 352;
+pub const LENGTH: usize = 480;
 
 // The layout above was drawn for these.
-const _: () = assert!(REMEMBERED == 8 && name::BYTES == 64 && LENGTH <= 512);
+const _: () = assert!(REMEMBERED == 8 && name::BYTES == 128 && LENGTH <= 512);
 
 const VERSION: u32 = 1;
 
@@ -304,7 +304,7 @@ fn read_name(bytes: &[u8; name::BYTES], length: u8) -> Option<Option<Name>> {
     }
 }
 
-/// A number that fits: at most 64 of anything.
+/// A number that fits: at most 128 of anything.
 fn short(count: usize) -> u8 {
     u8::try_from(count).unwrap_or(u8::MAX)
 }

@@ -5,8 +5,8 @@ use heapless::Vec;
 
 use crate::policy::trial::Version;
 
-/// Bytes of the longest name.
-pub const BYTES: usize = 64;
+/// Bytes of the longest name: a digest in hexadecimal with its kind fits.
+pub const BYTES: usize = 128;
 
 /// A sum that is written to disks: another one would make every version new.
 const CRC: Crc<u64, NoTable> = Crc::<u64, NoTable>::new(&CRC_64_XZ);
@@ -46,7 +46,15 @@ mod tests {
 
     #[test]
     fn a_name_is_one_word_of_a_path() {
-        for bytes in [&b"1.9.3"[..], b"\xff\n", b"...", &[b'a'; BYTES]] {
+        let digest = format!("sha256-{}", "0".repeat(64));
+        let longest = [b'a'; BYTES];
+        for bytes in [
+            b"1.9.3",
+            &b"\xff\n"[..],
+            b"...",
+            digest.as_bytes(),
+            &longest,
+        ] {
             assert_eq!(Name::new(bytes).unwrap().as_bytes(), bytes);
         }
         for bytes in [&b""[..], b".", b"..", b"a/b", b"a\0", &[b'a'; BYTES + 1]] {

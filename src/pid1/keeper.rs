@@ -194,7 +194,7 @@ impl Keeper {
     /// of them.
     fn attempt(&self, host: &Host<'_>, machine: &Machine, log: &Log) -> Result<()> {
         let told = Told {
-            seen: Seen::look(host),
+            seen: Seen::look(host, log),
             kept: None,
         };
         self.tell(&told);
@@ -437,9 +437,9 @@ struct Seen {
 }
 
 impl Seen {
-    /// By the link to it; without one, a program of another size or time is another
-    /// version.
-    fn look(host: &Host<'_>) -> Self {
+    /// By the link to it, and it is said when that leads to none; without one, a program
+    /// of another size or time is another version.
+    fn look(host: &Host<'_>, log: &Log) -> Self {
         let Some(link) = host.current else {
             let stamp = host.command.first().map(|program| files::stamp(program));
             let version = match stamp {
@@ -452,9 +452,20 @@ impl Seen {
             };
         };
         let mut buffer = [0; limits::PATH_BYTES];
-        let name = versions::current(link, &mut buffer)
-            .ok()
-            .and_then(Name::new);
+        let name = versions::current(link, &mut buffer).and_then(|name| {
+            let reason = if name.len() > name::BYTES {
+                Errno::ENAMETOOLONG
+            } else {
+                Errno::EINVAL
+            };
+            Name::new(name).ok_or(reason)
+        });
+        let name = name
+            .inspect_err(|errno| {
+                let path = link.to_bytes();
+                log.failed(Level::Warning, "see the version by", path, *errno);
+            })
+            .ok();
         let version = name.as_ref().map_or(Version::UNKNOWN, Name::version);
         Self { version, name }
     }

@@ -260,6 +260,24 @@ pub(crate) const BAD: &[(&str, &[&str])] = &[
         &["3:1: host.backoff-max: expected not less than backoff"],
     ),
     (
+        "[host]\ncommand = ['/a']\nstart-limit = 3\nrecord = '/'\ncurrent = '/a/current/'\n",
+        &[
+            "4:10: host.record: expected an absolute path without \"..\", with a name at its end, found '/'",
+            "5:11: host.current: expected an absolute path without \"..\", with a name at its end, found '/a/current/'",
+        ],
+    ),
+    (
+        "[host]\ncommand = ['/a']\nstart-limit = 3\nrecord = '/a/.'\ncurrent = '/a/../current'\n",
+        &[
+            "4:10: host.record: expected an absolute path without \"..\", with a name at its end, found '/a/.'",
+            "5:11: host.current: expected an absolute path without \"..\", with a name at its end, found '/a/../current'",
+        ],
+    ),
+    (
+        "[host]\ncommand = ['/a']\nstart-limit = 3\nrecord = '/a/b'\ncurrent = '/a//b'\n",
+        &["4:1: host.record: expected another path than current"],
+    ),
+    (
         "[host]\ncommand = ['/a']\n[host.environment]\n1A = ''\n'A=B' = ''\nC = 1\nD.E = ''\nF = \"\\u0000\"\nG = []",
         &[
             "4:1: host.environment.1A: expected a name of letters, digits and \"_\", no digit first, found 1A",

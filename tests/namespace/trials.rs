@@ -191,6 +191,42 @@ fn a_version_without_a_good_one_before_it_is_halted() {
 }
 
 #[test]
+fn a_version_that_can_not_be_seen_is_said_at_each_start() {
+    let long = "a".repeat(129);
+    for (target, why) in [
+        (None, "no such file or directory"),
+        (Some(".."), "invalid argument"),
+        (Some(long.as_str()), "name too long"),
+    ] {
+        let room = versions(&["dead"], "1");
+        let link = room.path().join("tmp/versions/current");
+        fs::remove_file(&link).unwrap();
+        if let Some(target) = target {
+            symlink(target, &link).unwrap();
+        }
+        let mut init = Start::new(&room).spawn();
+
+        for _ in 0..3 {
+            assert_eq!(
+                init.says("see the version by "),
+                format!("host-init: see the version by /tmp/versions/current: {why}")
+            );
+        }
+        is_halted(&room, &mut init, "no version to go back to");
+        init.stop_with(0);
+    }
+
+    // What is no link at all.
+    let room = versions(&["dead"], "1");
+    fs::remove_file(room.path().join("tmp/versions/current")).unwrap();
+    room.write("tmp/versions/current", "1");
+    let mut init = Start::new(&room).spawn();
+    let line = init.says("see the version by ");
+    assert!(line.ends_with(": invalid argument"), "{line}");
+    init.stop();
+}
+
+#[test]
 fn a_good_version_that_is_gone_can_not_be_taken_back_to() {
     let mut room = versions(&["up"], "1");
     let mut init = Start::new(&room).spawn();

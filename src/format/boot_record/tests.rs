@@ -100,7 +100,7 @@ fn the_layout_is_the_one_that_is_written_down() {
     let slot = record(0x0807_0605_0403_0201).to_bytes();
 
     assert_eq!(&slot[..8], b"hostboot");
-    assert_eq!(slot[8..16], [1, 0, 0, 0, 0x60, 1, 0, 0]);
+    assert_eq!(slot[8..16], [1, 0, 0, 0, 0xe0, 1, 0, 0]);
     assert_eq!(slot[16..24], [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(&slot[24..40], b"0123456789abcdef");
     assert_eq!(slot[48..56], [2, 0, 0, 0, 1, 3, 5, 1]);
@@ -108,13 +108,13 @@ fn the_layout_is_the_one_that_is_written_down() {
     assert_eq!((slot[64], slot[120], slot[128], slot[144]), (1, 8, 11, 13));
     assert_eq!(slot[192..196], [8, 3, 5, 5]);
     assert_eq!(
-        (&slot[196..201], &slot[260..265]),
+        (&slot[196..201], &slot[324..329]),
         (&b"1.9.3"[..], &b"1.9.2"[..])
     );
-    assert_eq!(slot[324..332], 1_700_000_000_u64.to_le_bytes());
-    assert_eq!(slot[332..344], [4, 11, 2, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(slot[344..352], CRC.checksum(&slot[..344]).to_le_bytes());
-    assert!(slot[352..].iter().all(|byte| *byte == 0));
+    assert_eq!(slot[452..460], 1_700_000_000_u64.to_le_bytes());
+    assert_eq!(slot[460..472], [4, 11, 2, 1, 3, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(slot[472..480], CRC.checksum(&slot[..472]).to_le_bytes());
+    assert!(slot[480..].iter().all(|byte| *byte == 0));
 }
 
 #[test]
@@ -166,21 +166,21 @@ fn what_makes_no_sense_is_refused_though_its_sum_is_right() {
         (55, 0, "a version that is not being taken back"),
         (192, 9, "more versions than there is room for"),
         (193, 2, "a version behind the last"),
-        (194, 65, "a name that is too long"),
+        (194, 129, "a name that is too long"),
         (194, 4, "a byte behind a name"),
         (197, b'/', "a name that is two words"),
-        (332, 0, "an end that was none"),
-        (332, 1, "an exit code with a reason"),
-        (332, 6, "an end of no kind"),
-        (333, 0, "no step"),
-        (336, 0, "nobody knows who"),
-        (336, 6, "somebody else"),
-        (343, 1, "what is not used"),
+        (460, 0, "an end that was none"),
+        (460, 1, "an exit code with a reason"),
+        (460, 6, "an end of no kind"),
+        (461, 0, "no step"),
+        (464, 0, "nobody knows who"),
+        (464, 6, "somebody else"),
+        (471, 1, "what is not used"),
     ] {
         assert_eq!(BootRecord::from_bytes(&forged(index, byte)), None, "{what}");
     }
     // The forger is good: these make sense.
-    for (index, byte) in [(53, 9), (192, 8), (197, b'-'), (336, 1)] {
+    for (index, byte) in [(53, 9), (192, 8), (197, b'-'), (464, 1)] {
         assert!(BootRecord::from_bytes(&forged(index, byte)).is_some());
     }
 }

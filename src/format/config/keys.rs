@@ -70,6 +70,8 @@ pub enum Kind {
     Name(Text),
     /// An absolute path.
     Path(Text),
+    /// An absolute path with a name at its end.
+    Entry(Text),
     /// A duration.
     Duration(Time),
     /// A duration that is not zero.
@@ -235,9 +237,9 @@ keys! {
         "Failures in a row after which it is taken back or halted, see [host.md](host.md); 0 for no limit, 1000 at most.", "3";
     Host "healthy-after" Timeout(Time::HealthyAfter), "\"60s\"",
         "An uptime after which it is healthy and its failures are forgotten; not zero. Needs `start-limit`.", "\"2min\"";
-    Host "record" Path(Text::HostRecord), "kept in memory",
-        "Where its failures are kept over power cuts: a file (made when it is not there) or a partition of at least 8 KiB. Needs `start-limit`.", "\"/var/lib/host-init/record\"";
-    Host "current" Path(Text::HostCurrent), "no versions",
+    Host "record" Entry(Text::HostRecord), "kept in memory",
+        "Where its failures are kept over power cuts: a file (made when it is not there) or a partition of at least 8 KiB. Not the path of `current`. Needs `start-limit`.", "\"/var/lib/host-init/record\"";
+    Host "current" Entry(Text::HostCurrent), "no versions",
         "The link to the version that runs, which is made to lead to the last healthy version when a new one fails. Needs `start-limit`.", "\"/var/lib/app/current\"";
     Host "rollback" Command(Program::Rollback), "no command",
         "A program that takes a new version back which fails, in place of the link; exit code 0 says that it did. Needs `start-limit`.", "[\"/usr/lib/app/rollback\"]";
@@ -364,6 +366,7 @@ impl Kind {
             Self::Text(_) => "a string",
             Self::Name(_) => "a string that is not empty",
             Self::Path(_) => "an absolute path without \"..\"",
+            Self::Entry(_) => "an absolute path without \"..\", with a name at its end",
             Self::Duration(_) => duration::EXPECTED,
             Self::Timeout(_) => "a duration that is not zero, such as \"5s\" or \"1min 30s\"",
             Self::Need => "true or false",
@@ -390,7 +393,7 @@ impl Kind {
             Self::Tables(_) => "array of tables",
             Self::Hostname => "hostname",
             Self::Text(_) | Self::Name(_) => "string",
-            Self::Path(_) => "absolute path",
+            Self::Path(_) | Self::Entry(_) => "absolute path",
             Self::Duration(_) | Self::Timeout(_) => "duration",
             Self::Need => "boolean",
             Self::Mode => "octal string",

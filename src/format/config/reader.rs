@@ -111,6 +111,7 @@ impl<'s, 't, 'e> Reader<'s, 't, 'e> {
             self.tell_missing(Table::Host, at);
             self.check_backoff();
             self.check_trial();
+            self.check_record();
             self.check_ready();
             self.draft.config.host = Some(self.draft.host);
         }

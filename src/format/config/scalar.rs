@@ -172,6 +172,10 @@ impl Reader<'_, '_, '_> {
                 let text = self.arena.keep().ok_or(NO_NUL)?;
                 self.draft.set_text(field, text);
             }
+            Kind::Entry(field) if value::is_path(text) && value::has_name(text) => {
+                let text = self.arena.keep().ok_or(NO_NUL)?;
+                self.draft.set_text(field, text);
+            }
             Kind::Duration(field) => {
                 let time = duration::parse(text).ok_or(expected)?;
                 self.draft.set_time(field, time);
@@ -201,6 +205,7 @@ impl Reader<'_, '_, '_> {
             Kind::Hostname
             | Kind::Name(_)
             | Kind::Path(_)
+            | Kind::Entry(_)
             | Kind::Command(_)
             | Kind::Table(_)
             | Kind::Tables(_) => return Err(expected),

@@ -89,6 +89,11 @@ pub(super) fn is_path(text: &str) -> bool {
         && text.split('/').all(|component| component != "..")
 }
 
+/// Whether a path ends with a name: `/` and `/a/` are a directory's, `/a/.` as well.
+pub(super) fn has_name(path: &str) -> bool {
+    !matches!(path.rsplit('/').next(), None | Some("" | "."))
+}
+
 /// A name of an environment entry that every shell can read.
 pub(super) fn is_variable(text: &str) -> bool {
     !text.is_empty()
@@ -154,6 +159,16 @@ mod tests {
         let longer = format!("{longest}x");
         for text in ["", "a", "./a", "/..", "/a/../b", "/a/..", "~/a", &longer] {
             assert!(!is_path(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_at_the_end_of_a_path_or_not() {
+        for text in ["/a", "/a/b", "//a", "/./a.", "/..."] {
+            assert!(has_name(text), "{text}");
+        }
+        for text in ["", "/", "//", "/a/", "/a/.", "/."] {
+            assert!(!has_name(text), "{text}");
         }
     }
 

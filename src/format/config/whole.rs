@@ -98,6 +98,19 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
+    /// The record is no link: writing it would be writing over the version.
+    pub(super) fn check_record(&mut self) {
+        let (Some(record), Some(current)) = (self.draft.host.record, self.draft.host.current)
+        else {
+            return;
+        };
+        if value::is_same_path(record, current)
+            && let Some(at) = self.draft.place_of(Table::Host, "record")
+        {
+            self.refuse_whole(at, Table::Host, "record", "another path than current");
+        }
+    }
+
     /// How long it may take to say that it is ready means nothing when it need not.
     pub(super) fn check_ready(&mut self) {
         if self.draft.host.ready != Ready::None {
