@@ -62,7 +62,7 @@ fn in_a_group_of_its_own_a_containers_services_get_controllers() {
     machine.tell(&format!("kill -59 {init}"));
     machine.line("re-executed");
     machine.ask("old=$(cat box/host/cgroup.procs); kill -KILL $old");
-    machine.ask("until grep -qv \"^$old$\" box/host/cgroup.procs; do usleep 10000; done");
+    machine.ask("until grep -qsv \"^$old$\" box/host/cgroup.procs; do usleep 10000; done");
     assert_eq!(machine.ask("ls -d box/*/*/ 2>/dev/null"), "");
 
     machine.tell(&format!("kill -TERM {init}"));
