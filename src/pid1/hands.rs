@@ -18,7 +18,7 @@ use crate::pid1::groups::{Groups, Swept};
 use crate::pid1::keeper::Keeper;
 use crate::pid1::log::{self, Log};
 use crate::pid1::notices::Notices;
-use crate::pid1::processes::{Part, Place, Process, Processes};
+use crate::pid1::processes::{Part, Process, Processes};
 use crate::pid1::readiness::{Readiness, Said};
 use crate::pid1::start::{Adopted, HANDOVER_BYTES};
 use crate::pid1::status::Status;
@@ -27,7 +27,7 @@ use crate::pid1::watch::Watch;
 use crate::pid1::{flags, leave, notices, program, work};
 use crate::policy::config::{Host, Ready};
 use crate::policy::ending::{self, Ending};
-use crate::policy::event::{Action, Event, Outcome, ServiceId, Task};
+use crate::policy::event::{Action, Event, Outcome, Place, ServiceId, Task};
 use crate::policy::machine::Machine;
 use crate::policy::request::{self, Verbosity};
 use crate::policy::service::Saved;
@@ -316,7 +316,7 @@ impl Hands {
 
     fn work(&mut self, task: Task, machine: &Machine) -> Option<Event> {
         let is_blocked = |place| self.processes.has_abandoned(place);
-        let prepared = if Place::of(task).is_some_and(is_blocked) && task != Task::Attempt {
+        let prepared = if task.place().is_some_and(is_blocked) && task != Task::Attempt {
             // It may still write, later than this one.
             Err(Errno::EBUSY)
         } else if self.processes.has_room() {

@@ -3,7 +3,7 @@
 //! A process keeps its place until its end was told, so that a pid in the table
 //! is never another process's: the kernel gives a number away only after that.
 
-use crate::policy::event::{SERVICES, ServiceId, Task};
+use crate::policy::event::{Place, SERVICES, ServiceId, Task};
 use crate::sys::Fd;
 use crate::sys::spawn::Ticket;
 
@@ -33,26 +33,6 @@ pub enum Part {
     Abandoned(Place),
     /// The last steps.
     Leaver,
-}
-
-/// What must survive a power cut, and be changed by one at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// The record.
-    Record,
-    /// The version that is current.
-    Version,
-}
-
-impl Place {
-    /// What this work changes.
-    pub const fn of(task: Task) -> Option<Self> {
-        match task {
-            Task::Attempt | Task::Remember => Some(Self::Record),
-            Task::TakeBack => Some(Self::Version),
-            Task::Mount(_) | Task::Directories => None,
-        }
-    }
 }
 
 /// The table.
@@ -116,7 +96,7 @@ impl Processes {
     /// [`Part::Abandoned`] until then: another was not let near it.
     pub fn abandon(&mut self, part: Part) -> bool {
         let place = match part {
-            Part::Task(task) => Place::of(task).filter(|place| !self.has_abandoned(*place)),
+            Part::Task(task) => task.place().filter(|place| !self.has_abandoned(*place)),
             Part::Main(..) | Part::Abandoned(_) | Part::Leaver => None,
         };
         let mut was_there = false;

@@ -130,13 +130,28 @@ pub enum Task {
 }
 
 impl Task {
-    /// Whether it changes what must survive a power cut, so that no two may be at it.
-    pub const fn is_keeping(self) -> bool {
+    /// What it changes of what must survive a power cut.
+    pub const fn place(self) -> Option<Place> {
         match self {
-            Self::Attempt | Self::Remember | Self::TakeBack => true,
-            Self::Mount(_) | Self::Directories => false,
+            Self::Attempt | Self::Remember => Some(Place::Record),
+            Self::TakeBack => Some(Place::Version),
+            Self::Mount(_) | Self::Directories => None,
         }
     }
+
+    /// Whether it keeps something: its child is waited for, and answers.
+    pub const fn is_keeping(self) -> bool {
+        self.place().is_some()
+    }
+}
+
+/// What must survive a power cut, so that no two may be at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The record.
+    Record,
+    /// The link to the current version, or whatever a command has in its place.
+    Version,
 }
 
 /// What is found for a start.

@@ -3,13 +3,15 @@
 //! A program that is called `/host` never reaches the test harness, nor does one that
 //! is called `/libexec/rollback`: each does in a constructor what a file says.
 
-use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::ffi::{OsStr, c_char, c_int};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use crate::arguments;
 
 /// What the program is called when it is to be the host.
 pub(crate) const PATH: &str = "/host";
@@ -33,17 +35,8 @@ pub(crate) const HELP: &str = "/help";
 static BEGIN: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = begin;
 
 extern "C" fn begin(count: c_int, words: *const *const c_char, _: *const *const c_char) {
-    let count = usize::try_from(count).unwrap_or(0);
-    let mut arguments = Vec::new();
-    for index in 0..count {
-        // SAFETY: the C library hands over `count` pointers.
-        let word = unsafe { words.add(index) };
-        // SAFETY: as above.
-        let word = unsafe { word.read() };
-        // SAFETY: each is a C string.
-        let word = unsafe { CStr::from_ptr(word) };
-        arguments.push(word.to_string_lossy().into_owned());
-    }
+    // SAFETY: the C library hands over `count` C strings.
+    let arguments = unsafe { arguments::of(count, words) };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         [PATH, "run"] => {

@@ -13,6 +13,8 @@
 )]
 
 // The same namespaces, made in the same way.
+#[path = "../namespace/arguments.rs"]
+mod arguments;
 #[path = "../namespace/child.rs"]
 mod child;
 #[path = "../namespace/init.rs"]

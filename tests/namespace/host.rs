@@ -5,7 +5,7 @@
 //! disposition of Rust's own (`SIGPIPE`), so that what it finds is what host-init
 //! gave it.
 
-use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::ffi::{OsStr, c_char, c_int};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process;
 
-use crate::voice;
+use crate::{arguments, voice};
 
 /// What the program is called when it is to be a host.
 pub(crate) const PATH: &str = "/host";
@@ -31,17 +31,8 @@ const COUNT: &str = "/run/lives";
 static BEGIN: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = begin;
 
 extern "C" fn begin(count: c_int, words: *const *const c_char, _: *const *const c_char) {
-    let count = usize::try_from(count).unwrap_or(0);
-    let mut arguments = Vec::new();
-    for index in 0..count {
-        // SAFETY: the C library hands over `count` pointers.
-        let word = unsafe { words.add(index) };
-        // SAFETY: as above.
-        let word = unsafe { word.read() };
-        // SAFETY: each is a C string.
-        let word = unsafe { CStr::from_ptr(word) };
-        arguments.push(word.to_string_lossy().into_owned());
-    }
+    // SAFETY: the C library hands over `count` C strings.
+    let arguments = unsafe { arguments::of(count, words) };
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if let [PATH, role, rest @ ..] = arguments.as_slice() {
         be(role, rest);
@@ -376,7 +367,7 @@ pub(crate) fn close(number: c_int) {
     unsafe { libc::close(number) };
 }
 
-fn wait_for_end_of(pipe: c_int) {
+pub(crate) fn wait_for_end_of(pipe: c_int) {
     let mut byte = 0_u8;
     // SAFETY: the kernel writes one byte at most.
     unsafe { libc::read(pipe, (&raw mut byte).cast(), 1) };

@@ -5,6 +5,7 @@
 //! it can't have there (control groups, disks, `reboot(2)` of a machine) is tested
 //! in guests.
 
+mod arguments;
 mod child;
 mod host;
 mod init;

@@ -157,7 +157,7 @@ fn a_host_finds_its_descriptor_under_its_number_and_no_other() {
 
 #[test]
 fn a_child_of_the_host_may_say_it() {
-    let mut room = room(&["child", "later", "|"], "");
+    let mut room = room(&["child", "|"], "");
     let mut init = Start::new(&room).spawn();
 
     // The main process has closed its own by then.

@@ -546,3 +546,21 @@ fn what_is_confirmed_is_kept_where_the_start_was() {
     );
     assert_eq!(failures(&mut room), 0);
 }
+
+#[test]
+fn a_record_that_is_gone_does_not_keep_the_next_from_being_written() {
+    let mut room = Room::with_host(&["up"], &TRIAL.replace("1s", "1h"));
+    let mut init = Start::new(&room).spawn();
+    room.told.wait_for("up");
+    let old = room.path().join("tmp/record");
+    fs::remove_file(&old).unwrap();
+    fs::create_dir(&old).unwrap();
+    record_becomes(&room, &mut init, "/tmp/other");
+
+    init.signal(RESTART);
+
+    room.told.wait_for("up");
+    assert!(room.path().join("tmp/other").exists(), "before the start");
+    init.stop_with(0);
+    assert_eq!(failures(&mut room), 0);
+}

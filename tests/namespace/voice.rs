@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process;
@@ -13,7 +14,8 @@ use rustix::net::{
     SocketType, connect, sendmsg, socket,
 };
 
-use crate::host::{close, exit, fork, quick, set_signal, tell, up};
+use crate::host::{close, exit, fork, quick, set_signal, tell, up, wait_for_end_of};
+use crate::start::pipe;
 
 /// Becomes a host of this role.
 pub(crate) fn be(role: &str, words: &[&str]) {
@@ -148,13 +150,19 @@ fn by_descriptor(number: c_int, steps: &[&str]) {
             // For ever; what it is told when nobody reads any more.
             "flood" => flood(number),
             "exit" => exit(0),
-            // The rest is done by a child, which is all that has the descriptor.
-            "child" if fork() == 0 => {}
+            // The rest is done by a child, which is all that has the descriptor then.
             "child" => {
-                close(number);
-                up();
+                let (reader, writer) = pipe();
+                let is_child = fork() == 0;
+                if !is_child {
+                    close(number);
+                }
+                drop(writer);
+                if !is_child {
+                    up();
+                }
+                wait_for_end_of(reader.as_raw_fd());
             }
-            "later" => std::thread::sleep(std::time::Duration::from_millis(300)),
             // The rest is done by what the host leaves when it fails.
             "leave" => leave(),
             "wait" => wait_for_hup(),
