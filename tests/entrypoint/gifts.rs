@@ -134,9 +134,7 @@ fn the_command_is_whom_it_was_told() {
     // SAFETY: one group is there. It counts for this thread, and for what it starts.
     let set = unsafe { libc::syscall(libc::SYS_setgroups, others.len(), others.as_ptr()) };
     assert_eq!(set, 0);
-    let mut place = Place::new();
-    // Everybody may come here, and write to the FIFO.
-    place.open_to_all();
+    let mut place = Place::for_all();
     let mut who = |flags: &[&str]| {
         place.forget();
         let start = Start::new(&place, &host_init()).variable("HOME=/given");

@@ -27,13 +27,36 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
+        // What is in it is run: temporary directories in memory may forbid that.
+        let place = Self::in_directory(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        symlink(std::env::current_exe().unwrap(), place.path.join(RECORDER)).unwrap();
+        place
+    }
+
+    /// One that every user may come to, who may have no way to where this was built.
+    pub(crate) fn for_all() -> Self {
+        let place = Self::in_directory(&std::env::temp_dir());
+        let recorder = place.path.join(RECORDER);
+        fs::copy(std::env::current_exe().unwrap(), &recorder).unwrap();
+        for (path, mode) in [
+            (place.path.clone(), 0o755),
+            (recorder, 0o755),
+            (place.path.join(TOLD), 0o666),
+        ] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        place
+    }
+
+    /// One without a recorder.
+    fn in_directory(base: &Path) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // What is in it is run: temporary directories in memory may forbid that.
-        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let path = base.join(format!("entrypoint-{}-{number}", std::process::id()));
+        let path = base.join(format!(
+            "host-init-entrypoint-{}-{number}",
+            std::process::id()
+        ));
         fs::create_dir_all(&path).unwrap();
-        symlink(std::env::current_exe().unwrap(), path.join(RECORDER)).unwrap();
         let fifo = path.join(TOLD);
         make_fifo(&text(&fifo));
         // Open for writing too, so that it never comes to an end.
@@ -68,13 +91,6 @@ impl Place {
     /// The path of the recorder.
     pub(crate) fn recorder(&self) -> String {
         self.of(RECORDER)
-    }
-
-    /// Lets every user in.
-    pub(crate) fn open_to_all(&self) {
-        for (path, mode) in [(self.path.clone(), 0o755), (self.path.join(TOLD), 0o666)] {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        }
     }
 
     /// Puts a file with these rights into it.
