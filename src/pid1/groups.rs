@@ -124,10 +124,11 @@ impl Groups {
 
     /// The control group that a service is started in; none without cgroup v2.
     ///
-    /// A group that was killed as a whole, or may have been, is made anew: Linux 6.14 and
-    /// later kill what is started in it by `clone3(2)` ever after, since they count the
-    /// kills of a group, and compare with the count of the parent's. Where it can't be
-    /// made anew, the child goes there by itself.
+    /// A group that was killed as a whole, or may have been, is made anew: kernels since
+    /// February 2025 (6.14, and 6.6 and 6.12 by their updates) kill what `clone3(2)` starts
+    /// in it at once and ever after. They count the kills of a group
+    /// (`cgroup_post_fork()`), and compare the count of PID 1's own. Where it can't be made
+    /// anew, the child goes there by itself.
     pub fn group(&mut self, id: ServiceId, log: &Log) -> Option<spawn::Group<'_>> {
         let root = self.root.as_ref()?;
         let service = self.services.get_mut(index(id))?;
