@@ -156,8 +156,14 @@ fn podman_runs_an_image_from_its_folder() {
     let Some(podman) = Podman::found(Runtime::crun(), &tree) else {
         return;
     };
-    let image = format!("oci:{}", made(&tree).display());
-    let mut container = podman.run(&["--tty", &image], Session::piped);
+    let folder = made(&tree);
+    // From beside it, as its users do: podman makes a name of the path, and takes no
+    // capitals.
+    let image = format!("oci:{}", folder.file_name().unwrap().display());
+    let mut container = podman.run(&["--tty", &image], |mut command| {
+        command.current_dir(folder.parent().unwrap());
+        Session::piped(command)
+    });
     container.session.says(UP);
 
     container.stop();
