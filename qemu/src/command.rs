@@ -47,6 +47,13 @@ impl Parts<'_> {
             list.pair("-chardev", format!("socket,id=console,fd={console}"));
             list.pair("-serial", "chardev:console");
         }
+        if !self.disks.is_empty() {
+            // One processor, and room for another: for a machine that can have only one
+            // QEMU before 8.1 leaves out the memory barriers, though its disks run beside
+            // the processor. Then a disk misses that it was asked for something, once in
+            // some hundred boots, and hangs.
+            list.pair("-smp", "1,maxcpus=2");
+        }
         for (number, path) in self.disks.iter().enumerate() {
             let file = escape(path);
             let mut drive = OsString::from(format!("if=none,id=disk{number},format=raw,file="));
@@ -149,6 +156,14 @@ mod tests {
         let line = arguments(|parts| parts.words = &words);
 
         assert!(line.ends_with(&format!("{KERNEL_WORDS} loglevel=7")));
+    }
+
+    #[test]
+    fn where_there_is_a_disk_barriers_are_kept() {
+        let disks = [PathBuf::from("/disk")];
+
+        assert!(arguments(|parts| parts.disks = &disks).contains("-smp 1,maxcpus=2"));
+        assert!(!arguments(|_| {}).contains("-smp"));
     }
 
     #[test]
