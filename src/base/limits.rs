@@ -17,6 +17,13 @@ pub const WORDS: usize = 64;
 /// memory: the service's own, what a container's init was given, and the built-in.
 pub const ENVIRONMENT: usize = 256;
 
+/// `[[app]]` entries of a config: a supervision tree larger than that is a
+/// distribution's, not an image's.
+pub const APPS: usize = 128;
+
+/// Bytes of an app's name: it is also that of files, a control group and a log.
+pub const NAME_BYTES: usize = 32;
+
 /// `[[mount]]` entries of a config.
 pub const MOUNTS: usize = 32;
 

@@ -31,3 +31,4 @@ pub mod paths;
 pub mod signal;
 pub mod slot;
 pub mod time;
+pub mod words;

@@ -7,6 +7,7 @@
 //! - [`config`]: what a config says, as plain values;
 //! - [`settings`]: what of it the rules need;
 //! - [`request`]: what a signal asks for;
+//! - [`members`]: sets of services;
 //! - [`service`]: one service's life, from start to gone;
 //! - [`vigil`]: the watch over a service that is up;
 //! - [`notice`]: what a service says of itself;
@@ -46,6 +47,7 @@ pub mod ending;
 pub mod entrypoint;
 pub mod event;
 pub mod machine;
+pub mod members;
 pub mod notice;
 pub mod request;
 pub mod service;
